@@ -1,0 +1,1 @@
+"""Tile Ledger: formulas declared once, by name, evaluated and written everywhere the same."""

@@ -1,0 +1,93 @@
+"""How a mistake is told: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a file, by line and column (from 1; 0 is unknown) or by the keys of a TOML file.
+
+    `offset` counts characters inside the value that `keys` lead to, None names the key itself.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    keys: tuple[str | int, ...] = ()
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        """Return the place as `file:line:column`, without what is unknown."""
+        return ":".join([self.file, *(str(part) for part in (self.line, self.column) if part)])
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: what is wrong, where it stands, what to do about it."""
+
+    what: str
+    place: Place | None = None
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Return the problem as it is printed: place and text, the hint indented below."""
+        head = f"{self.place}: {self.what}" if self.place else self.what
+        return f"{head}\n  {self.hint}" if self.hint else head
+
+
+class LedgerError(Exception):
+    """Mistakes in a report, a scenario or a call; never a bug of ours."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        """Return every problem, one after the other."""
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+@dataclass(slots=True)
+class Problems:
+    """A collection of problems, so that a run tells all of them at once."""
+
+    found: list[Problem] = field(default_factory=list)
+
+    def add(self, what: str, place: Place | None = None, hint: str = "") -> None:
+        """Note one problem."""
+        self.found.append(Problem(what, place, hint))
+
+    def extend(self, error: LedgerError) -> None:
+        """Note the problems that `error` carries."""
+        self.found.extend(error.problems)
+
+    def raise_any(self) -> None:
+        """Raise one LedgerError with every different problem; return if there is none."""
+        if self.found:
+            raise LedgerError(*dict.fromkeys(self.found))
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Return the hint for an unknown `word`: the near miss, else the known words.
+
+    >>> near("tiem_s", ["time_s", "bytes"])
+    "did you mean 'time_s'?"
+    """
+    words = sorted(set(known))
+    by_case = {each.casefold(): each for each in words}
+    close = difflib.get_close_matches(word.casefold(), by_case, n=1)
+    if close:
+        return f"did you mean {by_case[close[0]]!r}?"
+    if not words:
+        return ""
+    shown = ", ".join(words[:_SHOWN])
+    return f"known: {shown}" + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")

@@ -1,0 +1,47 @@
+"""A column of values: an array, and an error code for each element that has no value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DIV0, NUM, NA = 1, 2, 3
+#: What a spreadsheet calls each code; code 0 is a value.
+ERROR_NAMES = ("", "#DIV/0!", "#NUM!", "#N/A")
+
+Codes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+Data = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """One element per row: float64, bool or text (object), with `errors` None when all are values.
+
+    `edges` marks the rows in which a comparison or a floor is about to flip, so that another engine
+    may answer differently.
+    """
+
+    data: Data
+    errors: Codes | None = None
+    edges: Mask | None = None
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def take(self, rows: npt.NDArray[np.intp] | slice) -> Values:
+        """Return the elements at `rows`, without their edges."""
+        return Values(self.data[rows], None if self.errors is None else self.errors[rows])
+
+
+def texts(items: Sequence[str]) -> Values:
+    """Return text, one element per item."""
+    data = np.empty(len(items), dtype=object)
+    data[:] = items
+    return Values(data)
