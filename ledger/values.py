@@ -35,9 +35,11 @@ class Values:
     def __len__(self) -> int:
         return len(self.data)
 
-    def take(self, rows: npt.NDArray[np.intp] | slice) -> Values:
-        """Return the elements at `rows`, without their edges."""
-        return Values(self.data[rows], None if self.errors is None else self.errors[rows])
+    def take(self, rows: npt.NDArray[np.intp] | Mask | slice) -> Values:
+        """Return the elements at `rows`, or those that a mask keeps."""
+        errors = None if self.errors is None else self.errors[rows]
+        edges = None if self.edges is None else self.edges[rows]
+        return Values(self.data[rows], errors if errors is not None and errors.any() else None, edges)
 
 
 def texts(items: Sequence[str]) -> Values:

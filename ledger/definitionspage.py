@@ -1,0 +1,103 @@
+"""`Definitions`: every name of every ledger sheet, in names and in cells, with its source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ledger.formulas import formula
+from ledger.layout import DEFINITIONS, Layout, cell, sheet_reference
+from ledger.pages import One, Page, column_width, height, row
+from ledger.plan import RowId, RowKey, Shown
+from ledger.sheetdata import ROW, column_letters
+from ledger.views import formula_text
+from ledger.words import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.plan import Node, Plan
+    from ledger.styles import Styles
+
+_HEADER, _FIRST = 3, 4
+_HEADS = ("symbol", "sheet", "label", "unit", "formula", "excel", "source")
+_WIDEST = (26, 14, 30, 14, 60, 60, 40)
+
+
+def definition_rows(plan: Plan) -> dict[tuple[str, str], int]:
+    """Return the row of each name of each sheet on the definitions page."""
+    names = [
+        (sheet.name, name)
+        for sheet in plan.sheets.values()
+        for name, node in sheet.nodes.items()
+        if not isinstance(node.how, RowId | RowKey | Shown)
+    ]
+    return {each: _FIRST + i for i, each in enumerate(names)}
+
+
+def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
+    """Return the page of definitions; each symbol links to its first cell."""
+    head = styles.number("head")
+    bands = [
+        row(1, {1: One(styles.number("title"), f"{plan.title} · {said('definitions', plan.language)}")}, 22),
+        row(_HEADER, {i: One(head, said(word, plan.language)) for i, word in enumerate(_HEADS, 1)}),
+    ]
+    told = {number: _told(plan, layout, *key) for key, number in definition_rows(plan).items()}
+    widths = {
+        i: column_width([each[i - 1] for each in told.values()] or [""], widest)
+        for i, widest in enumerate(_WIDEST, 1)
+    }
+    links = {}
+    for (sheet, name), number in definition_rows(plan).items():
+        texts = told[number]
+        cells = {i: One(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
+        cells[1] = One(styles.number("name"), name)
+        address = _first_cell(layout, sheet, name)
+        if texts[5]:
+            where = f"{sheet_reference(sheet)}!{address}"
+            cells[6] = One(styles.number("code"), texts[5], f"_xlfn.FORMULATEXT({where})")
+        tall = height({text: widths[i] for i, text in enumerate(texts, 1) if text})
+        bands.append(row(number, cells, tall))
+        links[number, 1] = f"{sheet_reference(sheet)}!{address.replace('$', '')}"
+    return Page(
+        DEFINITIONS,
+        tuple(bands),
+        widths,
+        links=links,
+        fold=_FIRST,
+        repeat=(_HEADER, _HEADER),
+        width=len(_HEADS),
+    )
+
+
+def _first_cell(layout: Layout, sheet: str, name: str) -> str:
+    on = layout.sheets[sheet]
+    if name in on.block:
+        return cell(2, on.block[name])
+    return f"${column_letters(on.columns[name])}${on.first}"
+
+
+def _told(plan: Plan, layout: Layout, sheet: str, name: str) -> tuple[str, ...]:
+    """Return what the seven columns say of a name."""
+    node = plan.sheets[sheet].nodes[name]
+    label = node.label if node.label != name else ""
+    text = formula(layout, sheet, node)
+    first = layout.sheets[sheet].first
+    excel = f"={text.replace(ROW, str(first))}" if text is not None else ""
+    return (name, sheet, label, node.unit, formula_text(node), excel, "\n".join(_sources(node)))
+
+
+def _sources(node: Node) -> Iterator[str]:
+    yield from (each for each in (node.source, node.note) if each)
+
+
+def linked(page: Page, plan: Plan, layout: Layout) -> Page:
+    """Return a ledger page whose headers and names link to their definitions."""
+    on = layout.sheets[page.title]
+    links = dict(page.links)
+    for (sheet, name), number in definition_rows(plan).items():
+        if sheet == page.title:
+            place = (on.block[name], 1) if name in on.block else (on.header - 1, on.columns[name])
+            if name in on.block or place in links:
+                links[place] = f"{DEFINITIONS}!A{number}"
+    return replace(page, links=links)

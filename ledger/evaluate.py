@@ -1,0 +1,328 @@
+"""A plan and its scenarios evaluated: the values of every node, and what a reader should know of them.
+
+Rows are evaluated in blocks of some 16,000, which stay in the processor's cache: measured fifteen times
+faster than whole columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ledger import display, scenario
+from ledger.errors import Place, Problems, near
+from ledger.expr import fold
+from ledger.parse import EXACT
+from ledger.plan import (
+    Computed,
+    Fetched,
+    Given,
+    Node,
+    PlannedSheet,
+    PlannedTable,
+    RowField,
+    RowId,
+    RowKey,
+    Shown,
+)
+from ledger.targets.numpy import WORDS, literal
+from ledger.values import ERROR_NAMES, Values, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ledger.expr import Call, Expr
+    from ledger.plan import Plan
+    from ledger.scenario import Scenario
+
+BLOCK_ROWS = 16_000
+KNIFE_EDGE = "knife-edge"
+INEXACT = "inexact"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableRows:
+    """The rows of a table: their keys, and the values of each field."""
+
+    keys: tuple[str, ...]
+    fields: Mapping[str, Values]
+    scenario: Scenario | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a reader should know: an error value, a knife-edge, a whole number beyond 2**53."""
+
+    sheet: str
+    column: str
+    what: str
+    rows: int
+    first: str
+
+    def __str__(self) -> str:
+        where = f"{self.sheet}/{self.first}/{self.column}" if self.first else f"{self.sheet}/{self.column}"
+        return f"{self.what}: {where}" + (f" and {self.rows - 1} more rows" if self.rows > 1 else "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SheetResult:
+    """A sheet's ids and the values of its nodes, one element per row or one for all rows."""
+
+    ids: tuple[str, ...]
+    values: Mapping[str, Values]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What a report amounts to."""
+
+    tables: Mapping[str, TableRows]
+    sheets: Mapping[str, SheetResult]
+    findings: tuple[Finding, ...]
+
+
+def evaluate(plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems) -> Result:
+    """Return the values of every sheet whose tables could be read.
+
+    A key that leads nowhere and a sheet that is left without rows are problems.
+    """
+    tables = {
+        name: _rows(table, scenarios.get(name))
+        for name, table in plan.tables.items()
+        if table.source is None or name in scenarios
+    }
+    sheets: dict[str, SheetResult] = {}
+    findings: list[Finding] = []
+    for name, sheet in plan.sheets.items():
+        if not _needs(sheet) <= tables.keys():
+            continue
+        _check_strangers(sheet, scenarios, problems)
+        worker = _Worker(sheet, plan, tables, problems)
+        sheets[name] = worker.evaluated()
+        findings += _findings(sheet, sheets[name])
+    return Result(tables, sheets, tuple(findings))
+
+
+def _needs(sheet: PlannedSheet) -> set[str]:
+    """Return the tables that a sheet's values come from."""
+    fetched = {node.how.table for node in sheet.nodes.values() if isinstance(node.how, Fetched)}
+    return fetched | {axis.table for axis in sheet.axes}
+
+
+def _rows(table: PlannedTable, rows: Scenario | None) -> TableRows:
+    if rows is not None:
+        return TableRows(
+            rows.keys, {each.name: scenario.values(rows, each.name) for each in table.fields}, rows
+        )
+    listed = table.values
+    field = table.fields[0]
+    keys = tuple(each if isinstance(each, str) else _plain(each) for each in listed)
+    values = texts(keys) if field.kind.kind == "text" else Values(np.array(listed, dtype=np.float64))
+    return TableRows(keys, {field.name: values}, None)
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
+
+
+def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], problems: Problems) -> None:
+    """Tell CSV columns that no field declares but that carry an input's name: they would be ignored silently."""
+    inputs = {name for name, node in sheet.nodes.items() if isinstance(node.how, Given)}
+    for axis in sheet.axes:
+        rows = scenarios.get(axis.table)
+        if rows is None:
+            continue
+        for header in rows.documents:
+            if header in inputs:
+                place = Place(rows.source.name, 1, rows.columns[header])
+                what = f"column {header!r} is an input of sheet {sheet.name!r}, but no field of table {axis.table!r}"
+                problems.add(what, place, f"declare it: [tables.{axis.table}.fields] {header} = {{ … }}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Worker:
+    sheet: PlannedSheet
+    plan: Plan
+    tables: Mapping[str, TableRows]
+    problems: Problems
+
+    def evaluated(self) -> SheetResult:
+        """Return the sheet's values, rows that its filter drops left out."""
+        lengths = [len(self.tables[axis.table].keys) for axis in self.sheet.axes]
+        count = prod(lengths) if lengths else 1
+        constants = self._block({}, (), constant=True)
+        if not lengths:
+            return SheetResult(("",), constants)
+        blocks: list[dict[str, Values]] = []
+        ids: list[str] = []
+        for start in range(0, count, BLOCK_ROWS):
+            picks = np.unravel_index(np.arange(start, min(start + BLOCK_ROWS, count)), lengths)
+            block = self._block(constants, picks, constant=False)
+            kept = self._kept(block)
+            if kept is not None:
+                block = {
+                    name: each.take(kept) if len(each) == len(kept) else each for name, each in block.items()
+                }
+            varying = {name: each for name, each in block.items() if name not in constants}
+            ids += varying["id"].data.tolist()
+            blocks.append(varying)
+        if not ids:
+            self.problems.add(f"no row of sheet {self.sheet.name!r} passes its filter", self.sheet.place)
+        return SheetResult(tuple(ids), {**constants, **_joined(blocks)})
+
+    def _kept(self, block: Mapping[str, Values]) -> npt.NDArray[np.bool_] | None:
+        if self.sheet.where is None:
+            return None
+        length = len(block["id"])
+        found = _value(self.sheet.where, block, length)
+        return found.data if found.errors is None else found.data & (found.errors == 0)
+
+    def _block(
+        self, constants: Mapping[str, Values], picks: Sequence[npt.NDArray[np.intp]], *, constant: bool
+    ) -> dict[str, Values]:
+        """Return the nodes that do not vary by row, or those that do for the rows at `picks`."""
+        found = dict(constants)
+        length = 1 if constant else len(picks[0])
+        for name, node in self.sheet.nodes.items():
+            if node.varies is not constant:
+                found[name] = self._node(node, found, picks, length)
+        return found
+
+    def _node(
+        self, node: Node, known: Mapping[str, Values], picks: Sequence[npt.NDArray[np.intp]], length: int
+    ) -> Values:
+        match node.how:
+            case Given(value):
+                return literal(value)
+            case RowId():
+                keys = [[key.replace("|", "/") for key in self._axis(i).keys] for i in range(len(picks))]
+                parts = ([names[i] for i in pick] for names, pick in zip(keys, picks, strict=True))
+                return texts(["/".join(each) for each in zip(*parts, strict=True)])
+            case RowKey(axis):
+                return texts([self._axis(axis).keys[i] for i in picks[axis]])
+            case RowField(axis, field):
+                return self._axis(axis).fields[field].take(picks[axis])
+            case Fetched(table, field, keys):
+                return self._fetched(node, self.tables[table], table, field, [known[key] for key in keys])
+            case Computed(expr=expr):
+                return _value(expr, known, length)
+            case Shown(name=shown, ladder=ladder):
+                return _shown(known[shown], ladder)
+        raise TypeError(f"no way to evaluate {node.how!r}")
+
+    def _axis(self, number: int) -> TableRows:
+        return self.tables[self.sheet.axes[number].table]
+
+    def _fetched(self, node: Node, table: TableRows, name: str, field: str, keys: Sequence[Values]) -> Values:
+        """Return the field of the rows that the keys lead to; a key without a row is a problem."""
+        length = max(len(key) for key in keys)
+        columns = [np.broadcast_to(key.data, (length,)) for key in keys]
+        wanted = ["|".join(parts) for parts in zip(*columns, strict=True)]
+        rows = pd.Index(table.keys).get_indexer(pd.Index(wanted, dtype=object))
+        missing = np.flatnonzero(rows < 0)
+        for text in dict.fromkeys(wanted[i] for i in missing):
+            self._missing(node, table, name, text)
+        return table.fields[field].take(np.where(rows < 0, 0, rows))
+
+    def _missing(self, node: Node, table: TableRows, name: str, text: str) -> None:
+        """Tell a key that leads nowhere: where it was given, else what asked for it."""
+        key = next((k for k in self._keys_of(node) if isinstance(self.sheet.nodes[k].how, Given)), None)
+        place = self.sheet.nodes[key].place if key else self._row_place(node, text)
+        source = table.scenario.source.name if table.scenario else name
+        hint = near(text, table.keys)
+        self.problems.add(f"{source} has no row {text.replace('|', ', ')!r}", place, hint)
+
+    def _keys_of(self, node: Node) -> tuple[str, ...]:
+        return node.how.keys if isinstance(node.how, Fetched) else ()
+
+    def _row_place(self, node: Node, text: str) -> Place:
+        """Return the CSV cell that holds one of the keys in `text`, else the place of the sheet."""
+        parts = set(text.split("|"))
+        for key in self._keys_of(node):
+            match self.sheet.nodes[key].how:
+                case RowField(axis, field):
+                    rows = self._axis(axis)
+                    header = next((f.column for f in self._typed(axis) if f.name == field), "")
+                    found = [i for i, value in enumerate(rows.fields[field].data) if value in parts]
+                    if rows.scenario and header and found:
+                        return scenario.place(rows.scenario, found[0], header)
+        return self.sheet.place
+
+    def _typed(self, axis: int) -> Iterable[scenario.Field]:
+        return self.plan.tables[self.sheet.axes[axis].table].typed
+
+
+def _value(expr: Expr, known: Mapping[str, Values], length: int) -> Values:
+    """Return the value of `expr`, `length` elements."""
+
+    def word(node: Call, args: tuple[Values, ...]) -> Values:
+        return WORDS[node.op](*args)
+
+    def name(node: object) -> Values:
+        return replace(known[node.id], edges=None)  # type: ignore[attr-defined]  # fold gives names here
+
+    with np.errstate(all="ignore"):
+        found = fold(expr, lambda leaf: literal(leaf.value), name, word)
+    return Values(
+        np.broadcast_to(found.data, (length,)),
+        None if found.errors is None else np.broadcast_to(found.errors, (length,)),
+        None if found.edges is None else np.broadcast_to(found.edges, (length,)),
+    )
+
+
+def _shown(value: Values, ladder: display.Ladder | None) -> Values:
+    """Return printed text; where there is no value there is no text either, as in the workbook."""
+    found = display.printed(ladder or display.Ladder(()), Values(value.data, value.errors))
+    return Values(texts(found).data, value.errors)
+
+
+def _joined(blocks: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
+    found: dict[str, Values] = {}
+    for name in blocks[0] if blocks else ():
+        parts = [block[name] for block in blocks]
+        found[name] = Values(
+            np.concatenate([part.data for part in parts]),
+            _stacked([part.errors for part in parts], parts),
+            _stacked([part.edges for part in parts], parts),
+        )
+    return found
+
+
+def _stacked(masks: Sequence[npt.NDArray[Any] | None], parts: Sequence[Values]) -> npt.NDArray[Any] | None:
+    """Return one mask over all blocks, None if no block has one."""
+    kinds = [mask.dtype for mask in masks if mask is not None]
+    if not kinds:
+        return None
+    return np.concatenate(
+        [
+            np.zeros(len(part), kinds[0]) if mask is None else mask
+            for mask, part in zip(masks, parts, strict=True)
+        ]
+    )
+
+
+def _findings(sheet: PlannedSheet, result: SheetResult) -> list[Finding]:
+    """Return what is told of a sheet's computed nodes: errors, knife-edges, numbers beyond 2**53."""
+    found = []
+    for name, node in sheet.nodes.items():
+        if not isinstance(node.how, Computed):
+            continue
+        values = result.values[name]
+        masks: list[tuple[str, npt.NDArray[np.bool_]]] = []
+        if values.errors is not None:
+            masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
+        if values.edges is not None:
+            masks.append((KNIFE_EDGE, values.edges))
+        if node.kind.kind == "number" and node.kind.whole:
+            masks.append((INEXACT, np.abs(values.data) > EXACT))
+        for what, mask in masks:
+            rows = np.flatnonzero(mask)
+            if len(rows):
+                first = result.ids[rows[0]] if node.varies else ""
+                found.append(Finding(sheet.name, name, what, len(rows), first))
+    return found

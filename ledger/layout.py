@@ -1,0 +1,152 @@
+"""Where everything stands in the workbook: sheets, rows and columns of names, tables and ladders."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger.plan import Given, Shown
+from ledger.sheetdata import column_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ledger.display import Ladder
+    from ledger.evaluate import Result
+    from ledger.plan import Plan, PlannedSheet, PlannedTable
+
+#: The hidden sheet that holds the ladders, and the two that every workbook has.
+DISPLAY, PRINTED, DEFINITIONS = "_display", "Printed", "Definitions"
+#: Helper cells of a printed text: k, y, n.
+HELPERS = 3
+#: Rows of a block: title, basis, a blank one, the header.
+BLOCK_HEADER = 4
+_PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
+# Label, unit and formula stand above the header.
+_ABOVE_HEADER = 3
+_DISPLAY_FIRST = 3
+_LADDER_COLUMNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLayout:
+    """A ledger sheet: `block` has the row of each name that does not vary, `columns` the column of each other.
+
+    `helpers` has the first of three helper columns of each printed text; `header` is 0 on a sheet of one row.
+    """
+
+    block: Mapping[str, int]
+    columns: Mapping[str, int]
+    helpers: Mapping[str, int]
+    header: int
+    first: int
+    last: int
+
+    @property
+    def width(self) -> int:
+        """The last column of the table, 0 without one."""
+        return max(self.columns.values(), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """A table: the sheet and the column of its keys, its fields' columns, its rows."""
+
+    sheet: str
+    keys: int
+    parts: Mapping[str, int]
+    columns: Mapping[str, int]
+    header: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The whole workbook."""
+
+    sheets: Mapping[str, LedgerLayout]
+    tables: Mapping[str, TableLayout]
+    ladders: Mapping[Ladder, int]
+
+    def ladder_column(self, ladder: Ladder) -> int:
+        """Return the first of the four columns of a ladder."""
+        return 1 + self.ladders[ladder] * (_LADDER_COLUMNS + 1)
+
+    def ladder_rows(self, ladder: Ladder) -> tuple[int, int]:
+        """Return the first and last row of a ladder."""
+        return _DISPLAY_FIRST, _DISPLAY_FIRST + len(ladder.steps) - 1
+
+
+def lay_out(plan: Plan, result: Result) -> Layout:
+    """Return where everything of a report stands."""
+    sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
+    tables = {
+        name: _table(table, len(result.tables[name].keys), sheets) for name, table in plan.tables.items()
+    }
+    ladders = dict.fromkeys(_ladders(plan))
+    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)})
+
+
+def _ledger(sheet: PlannedSheet, count: int) -> LedgerLayout:
+    constant = [name for name, node in sheet.nodes.items() if not node.varies]
+    inputs = [name for name in constant if isinstance(sheet.nodes[name].how, Given)]
+    computed = [name for name in constant if name not in inputs]
+    block = {name: BLOCK_HEADER + 1 + i for i, name in enumerate([*inputs, *computed])}
+    varying = [name for name, node in sheet.nodes.items() if node.varies]
+    columns = {name: 1 + i for i, name in enumerate(varying)}
+    above = max(block.values(), default=BLOCK_HEADER - 2) + 1
+    header = above + _ABOVE_HEADER + 1 if sheet.axes else 0
+    right = max(len(columns), HELPERS + 1) + 2
+    shown = [name for name, node in sheet.nodes.items() if _has_ladder(node.how)]
+    helpers = {name: right + HELPERS * i for i, name in enumerate(shown)}
+    return LedgerLayout(block, columns, helpers, header, header + 1, header + count)
+
+
+def _has_ladder(how: object) -> bool:
+    return isinstance(how, Shown) and how.ladder is not None and bool(how.ladder.steps)
+
+
+def _table(table: PlannedTable, count: int, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
+    if table.sheet:
+        on = sheets[table.sheet]
+        columns = {field.name: on.columns[field.name] for field in table.fields}
+        return TableLayout(table.sheet, 1, {}, columns, on.header, on.first, on.last)
+    parts = table.source.key if table.source and len(table.source.key) > 1 else ()
+    declared = {field.column for field in table.typed}
+    shown = {part: 2 + i for i, part in enumerate(part for part in parts if part not in declared)}
+    columns = {field.name: 2 + len(shown) + i for i, field in enumerate(table.fields)}
+    header = 2 + _ABOVE_HEADER
+    return TableLayout(table.name, 1, shown, columns, header, header + 1, header + count)
+
+
+def _ladders(plan: Plan) -> Iterable[Ladder]:
+    for sheet in plan.sheets.values():
+        for node in sheet.nodes.values():
+            if isinstance(node.how, Shown) and node.how.ladder and node.how.ladder.steps:
+                yield node.how.ladder
+    for view in plan.views:
+        for column in view.columns:
+            if column.ladder and column.ladder.steps:
+                yield column.ladder
+
+
+def sheet_reference(title: str) -> str:
+    """Return a sheet's title as a formula writes it."""
+    return title if _PLAIN_SHEET.fullmatch(title) else "'" + title.replace("'", "''") + "'"
+
+
+def cell(column: int, row: int | str) -> str:
+    """Return a reference to a cell whose column is fixed: `$B5`, and `$B$5` for a fixed row.
+
+    >>> cell(2, 5)
+    '$B$5'
+    """
+    letters = column_letters(column)
+    return f"${letters}${row}" if isinstance(row, int) else f"${letters}{row}"
+
+
+def span(sheet: str, column: int, first: int, last: int) -> str:
+    """Return the absolute reference to rows of a column on a sheet."""
+    return f"{sheet_reference(sheet)}!{cell(column, first)}:{cell(column, last)}"

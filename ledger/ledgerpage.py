@@ -1,0 +1,244 @@
+"""A ledger sheet as a page: what does not vary by row as a block, the rows as a table below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger import display
+from ledger.formulas import formula, shown_helpers
+from ledger.layout import BLOCK_HEADER, DEFINITIONS, HELPERS, Layout, LedgerLayout, span
+from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
+from ledger.plan import Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
+from ledger.sheetdata import Band, Cells
+from ledger.styles import GENERAL, Styles
+from ledger.values import Values
+from ledger.views import formula_text
+from ledger.words import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ledger.evaluate import Result, SheetResult
+    from ledger.plan import Plan, PlannedSheet
+
+_SHORT_FORMULA = 40
+_FREEZE_WITHIN = 16
+_TOLD = 4
+
+
+def ledger_page(plan: Plan, result: Result, layout: Layout, name: str, styles: Styles) -> Page:
+    """Return the page of one ledger sheet."""
+    writer = _Writer(plan, plan.sheets[name], result.sheets[name], layout, layout.sheets[name], styles)
+    return writer.page()
+
+
+def look(node: Node) -> str:
+    """Return the role a cell plays: input, lookup, computed, id."""
+    match node.how:
+        case Given() | RowField():
+            return "input"
+        case Fetched():
+            return "lookup"
+        case RowId() | RowKey():
+            return "id"
+    return "computed"
+
+
+def number_format(node: Node) -> str:
+    """Return the number format that a node's full values are read in."""
+    if node.kind.kind != "number" or node.rule is None:
+        return GENERAL
+    return display.number_format(node.rule, node.kind.unit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    plan: Plan
+    sheet: PlannedSheet
+    result: SheetResult
+    layout: Layout
+    on: LedgerLayout
+    styles: Styles
+
+    def page(self) -> Page:
+        """Return the page with all that stands around its cells."""
+        widths = self.widths()
+        bands = [*self.top(), *self.block()]
+        table, repeat = None, None
+        if self.sheet.axes:
+            bands += [*self.above(widths), self.header(), self.rows()]
+            headers = tuple(self.header_text(name) for name in self.on.columns)
+            table = TableObject(f"{self.sheet.name}_rows", headers, self.on.header, self.on.last)
+            repeat = (self.on.header - 3, self.on.header)
+        return Page(
+            self.sheet.name, tuple(bands), widths, self.notes(), self.links(), self.choices(), table, self.grouped(),
+            self.on.first if 0 < self.on.header <= _FREEZE_WITHIN else 0, repeat,
+            max(self.on.width, _TOLD),
+        )  # fmt: skip
+
+    def top(self) -> Iterator[Band]:
+        """Yield the title and the basis."""
+        title = f"{self.plan.title} · {self.sheet.title}"
+        yield row(1, {1: One(self.styles.number("title"), title)}, 22)
+        yield row(2, {1: One(self.styles.number("basis"), said(self.plan.basis, self.plan.language))})
+        if self.on.block:
+            words = (said(word, self.plan.language) for word in ("name", "value", "unit", "label"))
+            head = self.styles.number("head")
+            yield row(BLOCK_HEADER, {i: One(head, word) for i, word in enumerate(words, 1)})
+
+    def block(self) -> Iterator[Band]:
+        """Yield one row for each name that does not vary."""
+        for name, number in self.on.block.items():
+            node = self.sheet.nodes[name]
+            cells = {
+                1: One(self.styles.number("name"), name),
+                2: self.value(node),
+                3: One(self.styles.number("unit"), node.unit),
+                4: One(self.styles.number("told"), _told(node)),
+            }
+            if name in self.on.helpers:
+                for i, (text, value) in enumerate(self.helper_cells(node)):
+                    cells[self.on.helpers[name] + i] = One(self.styles.number("helper"), value, text)
+            yield row(number, cells)
+
+    def value(self, node: Node) -> One:
+        """Return the cell of a value that does not vary."""
+        return One(
+            self.style(node), self.result.values[node.name], self.formula(node, self.on.block[node.name])
+        )
+
+    def formula(self, node: Node, number: int | None = None) -> str | None:
+        """Return a node's formula; in a block its row is known."""
+        del number
+        return formula(self.layout, self.sheet.name, node)
+
+    def style(self, node: Node) -> int:
+        """Return the style of a node's cells."""
+        return self.styles.number(look(node), number_format(node), text=node.kind.kind == "text")
+
+    def above(self, widths: Mapping[int, float]) -> Iterator[Band]:
+        """Yield labels, units and formulas, which stand above the header."""
+        nodes = {column: self.sheet.nodes[name] for name, column in self.on.columns.items()}
+        first = self.on.header - 3
+        labels = {column: node.label if node.label != node.name else "" for column, node in nodes.items()}
+        shown = {column: _short(formula_text(node)) for column, node in nodes.items()}
+        for number, look_, told in (
+            (first, "label", labels),
+            (first + 1, "unit", {column: node.unit for column, node in nodes.items()}),
+            (first + 2, "formula", shown),
+        ):
+            tall = height({text: widths[column] for column, text in told.items()})
+            yield row(
+                number, {column: One(self.styles.number(look_), text) for column, text in told.items()}, tall
+            )
+
+    def header(self) -> Band:
+        """Return the table's header: the declared names."""
+        head = self.styles.number("column head")
+        return row(
+            self.on.header,
+            {column: One(head, self.header_text(name)) for name, column in self.on.columns.items()},
+        )
+
+    def header_text(self, name: str) -> str:
+        """Return a name as a table's header has it."""
+        return name
+
+    def rows(self) -> Band:
+        """Return all rows of the table, helper cells at the right."""
+        cells = []
+        for name, column in self.on.columns.items():
+            node = self.sheet.nodes[name]
+            cells.append(Cells(column, self.style(node), self.result.values[name], self.formula(node)))
+        for name, first in self.on.helpers.items():
+            node = self.sheet.nodes[name]
+            if node.varies:
+                for i, (text, value) in enumerate(self.helper_cells(node)):
+                    cells.append(Cells(first + i, self.styles.number("helper"), value, text))
+        return Band(self.on.first, tuple(sorted(cells, key=lambda each: each.column)))
+
+    def helper_cells(self, node: Node) -> list[tuple[str, Values]]:
+        """Return formula and values of the helper cells of a printed text."""
+        if not isinstance(node.how, Shown) or node.how.ladder is None:
+            return []
+        worked = display.worked(node.how.ladder, self.result.values[node.how.name])
+        formulas = shown_helpers(self.layout, self.sheet.name, node)
+        return list(zip(formulas, (worked.k, worked.y, worked.n), strict=True))
+
+    def grouped(self) -> tuple[int, int] | None:
+        """Return the helper columns, if there are any."""
+        if not self.on.helpers:
+            return None
+        return min(self.on.helpers.values()), max(self.on.helpers.values()) + HELPERS - 1
+
+    def widths(self) -> dict[int, float]:
+        """Return the width of every column: the block's, and what the table's cells show."""
+        shown: dict[int, list[str]] = {
+            1: [*self.on.block],
+            3: [self.sheet.nodes[name].unit for name in self.on.block],
+        }
+        for name in self.on.block:
+            node = self.sheet.nodes[name]
+            shown.setdefault(2, []).extend(shown_values(self.result.values[name], number_format(node)))
+        for name, column in self.on.columns.items():
+            node = self.sheet.nodes[name]
+            values = shown_values(self.result.values[name], number_format(node))
+            # The filter's arrow stands beside the name.
+            shown.setdefault(column, []).extend([*values, name + "  "])
+        widths = {column: column_width(texts, 34) for column, texts in shown.items()}
+        if not self.sheet.axes:
+            widths[_TOLD] = column_width([_told(self.sheet.nodes[name]) for name in self.on.block], 90)
+        return widths
+
+    def notes(self) -> dict[tuple[int, int], str]:
+        """Return notes: on inputs their source, on headers the whole definition."""
+        found = {}
+        for name, number in self.on.block.items():
+            node = self.sheet.nodes[name]
+            if isinstance(node.how, Given) and _facts(node):
+                found[number, 2] = _facts(node)
+        for name, column in self.on.columns.items():
+            node = self.sheet.nodes[name]
+            text = "\n".join(each for each in (node.label, formula_text(node), _facts(node)) if each)
+            if text and text != name:
+                found[self.on.header, column] = text
+        return found
+
+    def links(self) -> dict[tuple[int, int], str]:
+        """Return links from long formulas to their definitions."""
+        long = {
+            (self.on.header - 1, column)
+            for name, column in self.on.columns.items()
+            if len(formula_text(self.sheet.nodes[name])) > _SHORT_FORMULA
+        }
+        return dict.fromkeys(sorted(long), f"{DEFINITIONS}!A1")
+
+    def choices(self) -> dict[tuple[int, int], str]:
+        """Return the drop-down of every key: the keys of its table."""
+        found = {}
+        for node in self.sheet.nodes.values():
+            match node.how:
+                case Fetched(table=table, keys=(key,)) if key in self.on.block:
+                    if isinstance(self.sheet.nodes[key].how, Given):
+                        at = self.layout.tables[table]
+                        found[self.on.block[key], 2] = span(at.sheet, at.keys, at.first, at.last)
+        return found
+
+
+def _told(node: Node) -> str:
+    """Return what a name means and how it comes about, in one line."""
+    label = node.label if node.label != node.name else ""
+    return " = ".join(each for each in (label, formula_text(node)) if each)
+
+
+def _facts(node: Node) -> str:
+    low, high = node.bounds
+    bounds = f"≥ {low:g}" if low is not None else ""
+    bounds += f" ≤ {high:g}" if high is not None else ""
+    computed = node.note if isinstance(node.how, Computed) else ""
+    return "\n".join(each for each in (node.unit, bounds.strip(), computed, node.source) if each)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT_FORMULA else f"→ {DEFINITIONS}"

@@ -1,0 +1,157 @@
+"""The models of a report put together: one declaration for each name, parsed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ledger.errors import LedgerError, Place, Problems
+from ledger.model import Column, Input, Lookup, Table
+from ledger.parse import parse
+from ledger.units import declare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.declarations import Declared
+    from ledger.expr import Expr
+    from ledger.units import Unit
+
+T = TypeVar("T", Table, Input, Lookup, Column)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """A declaration and where it stands."""
+
+    value: T
+    place: Place
+
+    def at(self, *keys: str) -> Place:
+        """Return the place of a key inside the declaration."""
+        return replace(self.place, keys=(*self.place.keys, *keys))
+
+    def text_at(self, *keys: str, offset: int = 0) -> Place:
+        """Return the place of a character of a text inside the declaration."""
+        return replace(self.at(*keys), offset=offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Every name that the sheets of a report can use; `offered` are the columns a sheet has by default."""
+
+    atoms: Mapping[str, Unit]
+    tables: Mapping[str, Entry[Table]]
+    inputs: Mapping[str, Entry[Input]]
+    lookups: Mapping[str, Entry[Lookup]]
+    columns: Mapping[str, Entry[Column]]
+    formulas: Mapping[str, Expr]
+    offered: tuple[str, ...]
+    broken: frozenset[str]
+
+    def known(self) -> tuple[str, ...]:
+        """Return every name a formula can read without naming a lookup."""
+        return (*self.inputs, *self.lookups, *self.columns)
+
+
+def gather(declared: Declared, problems: Problems) -> Library:
+    """Return the library of a report; names declared differently in two models are problems."""
+    tables = _merged(declared, "tables", problems)
+    inputs = _merged(declared, "inputs", problems)
+    lookups = _merged(declared, "lookups", problems)
+    columns = _merged(declared, "columns", problems)
+    _check_names(inputs, lookups, columns, problems)
+    formulas, broken = _parsed(columns, inputs, problems)
+    own = {f"{declared.project.models}/{name}.toml" for name in declared.report.models}
+    offered = tuple(
+        name
+        for name, entry in columns.items()
+        if entry.place.file in own or entry.place.file == declared.file
+    )
+    return Library(
+        _atoms(declared, problems), tables, inputs, lookups, columns, formulas, offered, frozenset(broken)
+    )
+
+
+def _atoms(declared: Declared, problems: Problems) -> Mapping[str, Unit]:
+    found: dict[str, str] = {}
+    for file, model in declared.models:
+        for name, text in model.units.items():
+            if found.setdefault(name, text) != text:
+                problems.add(
+                    f"unit {name!r} is declared differently before", Place(file, keys=("units", name))
+                )
+    try:
+        return declare(found)
+    except LedgerError as error:
+        for problem in error.problems:
+            problems.add(problem.what, Place(declared.file, keys=("units",)), problem.hint)
+        return declare({})
+
+
+def _merged(declared: Declared, section: str, problems: Problems) -> dict[str, Entry[Any]]:
+    found: dict[str, Entry[Any]] = {}
+    for file, model in declared.models:
+        for name, value in getattr(model, section).items():
+            entry = Entry(value, Place(file, keys=(section, name)))
+            found[name] = _joined(found[name], entry, problems) if name in found else entry
+    return found
+
+
+def _joined(first: Entry[T], second: Entry[T], problems: Problems) -> Entry[T]:
+    """Return one declaration that says what either says; two that say different things are a problem."""
+    changes: dict[str, Any] = {}
+    for each in fields(first.value):
+        ours, theirs = getattr(first.value, each.name), getattr(second.value, each.name)
+        default = getattr(type(first.value)(**_required(first.value)), each.name)
+        if ours == theirs or theirs == default:
+            continue
+        if ours == default:
+            changes[each.name] = theirs
+        else:
+            what = f"{second.place.keys[-1]!r} has another {each.name} than in {first.place.file}"
+            problems.add(what, second.at(each.name), "one name has one meaning: use one of them, or rename")
+    return Entry(replace(first.value, **changes), first.place)
+
+
+def _required(value: Any) -> dict[str, Any]:  # noqa: ANN401  # any declaration
+    """Return what a declaration of this type cannot go without."""
+    return {name: getattr(value, name) for name in ("formula", "table") if hasattr(value, name)}
+
+
+def _check_names(
+    inputs: Mapping[str, Entry[Input]],
+    lookups: Mapping[str, Entry[Lookup]],
+    columns: Mapping[str, Entry[Column]],
+    problems: Problems,
+) -> None:
+    seen: dict[str, str] = {}
+    for entries in (inputs, lookups, columns):
+        for name, entry in entries.items():
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                problems.add(f"{name!r} and {other!r} differ in case only", entry.place, "rename one of them")
+            if name.casefold() == "id":
+                problems.add("'id' is the name of every row's own id", entry.place, "rename it")
+            if name in lookups and entries is columns:
+                problems.add(f"{name!r} is a lookup and a column", entry.place, "rename one of them")
+
+
+def _parsed(
+    columns: Mapping[str, Entry[Column]], inputs: Mapping[str, Entry[Input]], problems: Problems
+) -> tuple[dict[str, Expr], set[str]]:
+    """Return each formula by its name; a default that is a formula goes by its input's name and a mark."""
+    texts = {name: (entry.value.formula, entry.text_at("formula")) for name, entry in columns.items()}
+    for name, entry in inputs.items():
+        match entry.value.default:
+            case str() as text if text.startswith("=") and entry.value.kind != "text":
+                texts[f"={name}"] = (text[1:], entry.text_at("default", offset=1))
+    found: dict[str, Expr] = {}
+    broken: set[str] = set()
+    for name, (text, place) in texts.items():
+        try:
+            found[name] = parse(text, place)
+        except LedgerError as error:
+            broken.add(name.removeprefix("="))
+            problems.extend(error)
+    return found, broken

@@ -1,0 +1,181 @@
+"""What an author may declare: project, report, model, table, sheet, view."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StringConstraints
+from pydantic.dataclasses import dataclass
+
+_STRICT = ConfigDict(extra="forbid", populate_by_name=True)
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,60}$")]
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}$")]
+#: A text, or one for each language: { zh = "带宽", en = "bandwidth" }.
+Label = str | dict[str, str]
+Number = StrictInt | StrictFloat
+Scalar = Number | str
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Project:
+    """`ledger.toml`: where things are, and the language of labels."""
+
+    reports: str = "reports"
+    models: str = "reports/models"
+    scenarios: str = "scenarios"
+    templates: str = "templates"
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class TableField:
+    """One declared column of a scenario CSV."""
+
+    kind: Literal["number", "integer", "text"] = "number"
+    column: str = ""
+    unit: str = ""
+    optional: StrictBool = False
+    min: Number | None = None
+    max: Number | None = None
+    display: str = ""
+    label: Label = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Table:
+    """A scenario CSV: its file, the columns that identify a row, its declared fields."""
+
+    fields: dict[Identifier, TableField] = field(default_factory=dict)
+    path: str = ""
+    key: str | list[str] = "id"
+    encoding: str = "utf-8"
+    label: Label = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Input:
+    """A value that formulas read; a default that begins with = is a formula."""
+
+    kind: Literal["number", "integer", "text"] = "number"
+    unit: str = ""
+    min: Number | None = None
+    max: Number | None = None
+    default: Scalar | None = None
+    label: Label = ""
+    display: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Lookup:
+    """A key in the row that leads to a row of a table; `by` names the keys when they are not its own name."""
+
+    table: Identifier
+    by: str | list[str] = ""
+    default: str | None = None
+    label: Label = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Column:
+    """A formula, declared once by name."""
+
+    formula: str
+    unit: str = ""
+    label: Label = ""
+    display: str = ""
+    source: str = ""
+    note: Label = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Model:
+    """A library of formulas, and the units, tables, inputs and lookups they need."""
+
+    title: Label = ""
+    uses: list[FileName] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
+    tables: dict[Identifier, Table] = field(default_factory=dict)
+    inputs: dict[Identifier, Input] = field(default_factory=dict)
+    lookups: dict[Identifier, Lookup] = field(default_factory=dict)
+    columns: dict[Identifier, Column] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Sheet:
+    """Which rows go through the formulas; a list in `set` is one more axis."""
+
+    rows: Identifier | list[Identifier] = field(default_factory=list)
+    set: dict[Identifier, Scalar | list[Scalar]] = field(default_factory=dict)
+    where: str = ""
+    columns: list[str] = field(default_factory=list)
+    title: Label = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class ViewColumn:
+    """A column as a view prints it, under another name, label or display rule if given."""
+
+    column: str
+    as_: Annotated[str, Field(alias="as")] = ""
+    display: str = ""
+    label: Label = ""
+
+
+Printed = str | ViewColumn
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class View:
+    """What is printed of a sheet: a table, the record of one row, or a matrix of one column."""
+
+    sheet: Identifier
+    kind: Literal["table", "record", "matrix"] = "table"
+    columns: list[Printed] = field(default_factory=list)
+    row: str = ""
+    down: Printed = ""
+    across: Printed = ""
+    cell: Printed = ""
+    title: Label = ""
+    template: FileName | list[FileName] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Calc:
+    """What a single question asks for: the view that answers, the view of a sweep, other names of inputs."""
+
+    view: Identifier
+    sweep: Identifier | None = None
+    options: dict[Identifier, str | list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Report(Model):
+    """A report: the models, the rows that go through them, what is printed.
+
+    It may declare formulas, tables and units of its own, as a model does.
+    """
+
+    models: list[FileName] = field(default_factory=list)
+    basis: Literal["derived", "vendor", "measured"] = "derived"
+    limits: list[Label] = field(default_factory=list)
+    sheets: dict[Identifier, Sheet] = field(default_factory=dict)
+    views: dict[Identifier, View] = field(default_factory=dict)
+    calc: Calc | None = None
+
+
+def spoken(label: Label, language: str, otherwise: str = "") -> str:
+    """Return a label in `language`, else in any language it has, else `otherwise`."""
+    if isinstance(label, str):
+        return label or otherwise
+    return label.get(language) or next(iter(label.values()), "") or otherwise
+
+
+def listed(value: str | list[str]) -> tuple[str, ...]:
+    """Return what may be one text or several as several."""
+    return (value,) if isinstance(value, str) and value else tuple(value)

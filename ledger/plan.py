@@ -1,0 +1,168 @@
+"""What is to be computed: every name of a sheet resolved to how its value comes about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.display import Ladder, Rule
+    from ledger.errors import Place
+    from ledger.expr import Expr
+    from ledger.kinds import Kind
+    from ledger.scenario import Field, Source
+
+#: The name of a row's own id on every sheet with rows.
+ID = "id"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that stands in one cell of the sheet: set by the sheet, or a default."""
+
+    value: float | str
+
+
+@dataclass(frozen=True, slots=True)
+class RowId:
+    """The id of the row: the keys of its axes joined by a slash."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowKey:
+    """The key by which the row finds its part of axis number `axis`."""
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowField:
+    """A field of the table whose rows stand on this sheet; `axis` is its number."""
+
+    axis: int
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A field of the row of `table` that the names `keys` lead to."""
+
+    table: str
+    field: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A formula: `text` as its author wrote it, `declared` as it was read, `expr` in core words."""
+
+    text: str
+    declared: Expr
+    expr: Expr
+    reads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The printed text of another name, for use inside a text."""
+
+    name: str
+    kind: str
+    ladder: Ladder | None
+
+
+How = Given | RowId | RowKey | RowField | Fetched | Computed | Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One name of a sheet: how its value comes about, its kind, and how it is told."""
+
+    name: str
+    how: How
+    kind: Kind
+    varies: bool
+    place: Place
+    unit: str = ""
+    label: str = ""
+    rule: Rule | None = None
+    ladder: Ladder | None = None
+    source: str = ""
+    note: str = ""
+    bounds: tuple[float | None, float | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One factor of a sheet's rows: the rows of a table, or the values of an input."""
+
+    name: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTable:
+    """A table: its CSV with the typed fields, or the values of a list; `sheet` names the sheet it stands on."""
+
+    name: str
+    fields: tuple[Node, ...]
+    typed: tuple[Field, ...]
+    source: Source | None
+    values: tuple[float | str, ...]
+    sheet: str
+    label: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSheet:
+    """A sheet: its axes, and its nodes in an order in which each reads only earlier ones."""
+
+    name: str
+    title: str
+    axes: tuple[Axis, ...]
+    nodes: Mapping[str, Node]
+    where: Expr | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedColumn:
+    """A column as a view prints it; `heading` is text and names of the sheet, in turn."""
+
+    node: str
+    name: str
+    heading: tuple[tuple[str, str], ...]
+    ladder: Ladder | None
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedView:
+    """A view: what it prints of which sheet; a matrix has three columns: down, across, cell."""
+
+    name: str
+    sheet: str
+    kind: str
+    title: str
+    columns: tuple[PrintedColumn, ...]
+    row: str
+    templates: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A report, resolved."""
+
+    name: str
+    title: str
+    language: str
+    basis: str
+    limits: tuple[str, ...]
+    tables: Mapping[str, PlannedTable]
+    sheets: Mapping[str, PlannedSheet]
+    views: tuple[PlannedView, ...]
+    place: Place

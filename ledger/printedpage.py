@@ -1,0 +1,219 @@
+"""`Printed`: each view as the book prints it, every cell a formula that finds its row by id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ledger import display
+from ledger.formulas import helpers, outside, plain_text
+from ledger.layout import PRINTED, Layout, cell, span
+from ledger.pages import One, Page, column_width, row
+from ledger.plan import ID
+from ledger.values import Values, texts
+from ledger.views import heading_text, row_numbers
+from ledger.words import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.evaluate import Result, SheetResult
+    from ledger.plan import Plan, PlannedSheet, PlannedView, PrintedColumn
+    from ledger.sheetdata import Band
+    from ledger.styles import Styles
+
+#: Longer views are not printed in the workbook.
+LONGEST = 1_000
+_FIRST = 3
+# id and position of a row, then x, k, y, n of each printed column.
+_ROW_HELPERS, _CELL_HELPERS = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A printed cell: where it stands, what it prints of which row of its sheet (None: a name of no row)."""
+
+    row: int
+    column: int
+    helper: int
+    printed: PrintedColumn
+    number: int | None
+
+
+def printed_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> Page:
+    """Return the page of every view that is short enough."""
+    views = [view for view in plan.views if len(row_numbers(view, result.sheets[view.sheet])) <= LONGEST]
+    widest = max((_visible(view, result) for view in views), default=1)
+    title = f"{plan.title} · {said('printed', plan.language)}"
+    bands: list[Band] = [row(1, {1: One(styles.number("title"), title)}, 22)]
+    shown: dict[int, list[str]] = {}
+    last, start = widest, _FIRST
+    for view in views:
+        writer = _Writer(
+            view, plan.sheets[view.sheet], result.sheets[view.sheet], layout, styles, widest + 2, shown
+        )
+        bands += writer.bands(start)
+        start = bands[-1].last_row + 3
+        last = max(last, *(each.column for band in bands for each in band.columns))
+    widths = {column: column_width(told, 60) for column, told in shown.items()}
+    grouped = (widest + 2, last) if last > widest else None
+    return Page(PRINTED, tuple(bands), widths, helpers=grouped, width=widest)
+
+
+def _visible(view: PlannedView, result: Result) -> int:
+    if view.kind == "record":
+        return 2
+    if view.kind == "matrix":
+        values = result.sheets[view.sheet].values[view.columns[1].node]
+        return 1 + len(dict.fromkeys(_printed(view.columns[1], values)))
+    return len(view.columns)
+
+
+def _printed(column: PrintedColumn, values: Values) -> list[str]:
+    return display.printed(column.ladder or display.Ladder(()), values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    view: PlannedView
+    sheet: PlannedSheet
+    result: SheetResult
+    layout: Layout
+    styles: Styles
+    right: int
+    shown: dict[int, list[str]]
+
+    def bands(self, start: int) -> Iterator[Band]:
+        """Yield the rows of the view from row `start` on: its title, its heading, its cells."""
+        yield row(start, {1: One(self.styles.number("name"), self.view.title)})
+        heading, spots = {"table": self.table, "record": self.record, "matrix": self.matrix}[self.view.kind](
+            start + 1
+        )
+        rows: dict[int, dict[int, One]] = {start + 1: heading} if heading else {}
+        for spot in spots:
+            rows.setdefault(spot.row, {}).update(self.cells(spot))
+        for number in sorted(rows):
+            yield row(number, rows[number])
+
+    def table(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+        """Return heading and spots of a table: one helper group a column, one id a row."""
+        heading = {i: self.heading(column, i) for i, column in enumerate(self.view.columns, 1)}
+        rows = row_numbers(self.view, self.result)
+        spots = [
+            _Spot(start + 1 + i, j, self.right + _ROW_HELPERS + (j - 1) * _CELL_HELPERS, column, number)
+            for i, number in enumerate(rows)
+            for j, column in enumerate(self.view.columns, 1)
+        ]
+        return heading, spots
+
+    def record(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+        """Return the spots of a record, one below the other; its headings stand at the left."""
+        number = row_numbers(self.view, self.result)[0] if self.sheet.axes else None
+        return {}, [
+            _Spot(start + i, 2, self.right + _ROW_HELPERS, column, number)
+            for i, column in enumerate(self.view.columns)
+        ]
+
+    def matrix(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+        """Return heading and spots of a matrix: a helper group and an id for each column."""
+        down, across, cell_ = self.view.columns
+        downs = _printed(down, self.result.values[down.node])
+        acrosses = _printed(across, self.result.values[across.node])
+        rows, columns = list(dict.fromkeys(downs)), list(dict.fromkeys(acrosses))
+        group = _ROW_HELPERS + _CELL_HELPERS
+        spots = [_Spot(start + 1 + i, 1, self.right, down, downs.index(text)) for i, text in enumerate(rows)]
+        spots += [
+            _Spot(start, 2 + i, self.right + group * (1 + i), across, acrosses.index(text))
+            for i, text in enumerate(columns)
+        ]
+        spots += [
+            _Spot(
+                start + 1 + rows.index(a),
+                2 + columns.index(b),
+                self.right + group * (1 + columns.index(b)),
+                cell_,
+                i,
+            )
+            for i, (a, b) in enumerate(zip(downs, acrosses, strict=True))
+        ]
+        return {1: self.heading(down, 1)}, spots
+
+    def heading(self, column: PrintedColumn, at: int) -> One:
+        """Return a heading; names in its label are cells."""
+        text = heading_text(column, self.sheet, self.result)
+        self.shown.setdefault(at, []).append(text)
+        style = self.styles.number("head")
+        parts = [
+            part
+            for before, name in column.heading
+            for part in (_quoted(before), outside(self.layout, self.sheet.name, name) if name else "")
+            if part
+        ]
+        live = any(name for _, name in column.heading)
+        return One(style, text, "&".join(parts) if live else None)
+
+    def cells(self, spot: _Spot) -> dict[int, One]:
+        """Return the printed cell and its helper cells."""
+        node = self.sheet.nodes[spot.printed.node]
+        cells: dict[int, One] = {}
+        first = spot.helper
+        if self.view.kind == "record":
+            cells[1] = self.heading(spot.printed, 1)
+        position = None
+        if spot.number is not None and node.varies:
+            at = self.right if self.view.kind == "table" else first
+            first = first if self.view.kind == "table" else first + _ROW_HELPERS
+            position = cell(at + 1, spot.row)
+            cells |= self.row_helpers(spot, at)
+        elif self.view.kind == "matrix":
+            first += _ROW_HELPERS
+        number = spot.number if node.varies and spot.number is not None else 0
+        value = self.result.values[node.name].take(slice(number, number + 1))
+        return cells | self.printed(spot, value, self.fetch(node.name, position), first)
+
+    def row_helpers(self, spot: _Spot, at: int) -> dict[int, One]:
+        """Return the id of a row and where the ledger sheet has it now."""
+        style, number = self.styles.number("helper", text=True), spot.number or 0
+        on = self.layout.sheets[self.sheet.name]
+        ids = span(self.sheet.name, on.columns[ID], on.first, on.last)
+        return {
+            at: One(style, self.result.ids[number]),
+            at + 1: One(
+                self.styles.number("helper"), float(number + 1), f"MATCH({cell(at, spot.row)},{ids},0)"
+            ),
+        }
+
+    def fetch(self, name: str, position: str | None) -> str:
+        """Return the formula that fetches a name from the ledger sheet."""
+        source = outside(self.layout, self.sheet.name, name)
+        return f"INDEX({source},{position})" if position else source
+
+    def printed(self, spot: _Spot, value: Values, fetched: str, first: int) -> dict[int, One]:
+        """Return x, k, y, n and the printed text of one cell."""
+        helper, x = self.styles.number("helper"), cell(first, spot.row)
+        text = _printed(spot.printed, value)
+        self.shown.setdefault(spot.column, []).append(text[0])
+        look = "printed" if value.data.dtype == np.float64 and self.view.kind != "record" else "printed text"
+        style = self.styles.number("head" if spot.row and self._is_top(spot) else look)
+        cells = {first: One(helper, value, fetched)}
+        ladder = spot.printed.ladder
+        if ladder is None or not ladder.steps:
+            cells[spot.column] = One(style, texts(text), plain_text(spot.printed.kind, x))
+            return cells
+        inner = (cell(first + 1, spot.row), cell(first + 2, spot.row), cell(first + 3, spot.row))
+        *formulas, last = helpers(self.layout, ladder, x, inner)
+        worked = display.worked(ladder, value)
+        for i, (formula, each) in enumerate(zip(formulas, (worked.k, worked.y, worked.n), strict=True), 1):
+            cells[first + i] = One(helper, each, formula)
+        cells[spot.column] = One(style, texts(text), last)
+        return cells
+
+    def _is_top(self, spot: _Spot) -> bool:
+        """Whether a spot is the heading of a matrix column."""
+        return self.view.kind == "matrix" and spot.printed is self.view.columns[1]
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if text else ""

@@ -1,0 +1,138 @@
+"""A report's declarations resolved to a plan: what each name of each sheet is, in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ledger.errors import Place, Problems, near
+from ledger.library import gather
+from ledger.model import listed, spoken
+from ledger.names import Settings, SheetNames
+from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
+from ledger.printed import planned_views, wanted_names
+from ledger.tables import planned_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.declarations import Declared
+    from ledger.library import Library
+    from ledger.model import Sheet
+    from ledger.plan import PlannedTable
+    from ledger.scenario import Field
+
+#: Sheets that every workbook has; `Checks` and `_published` are kept for the reviewer.
+FIXED_SHEETS = ("Printed", "Definitions", "Checks", "_display", "_published")
+
+
+def resolve(declared: Declared, given: Mapping[str, str], problems: Problems) -> Plan:
+    """Return the plan of a report, with the inputs in `given` set as their texts say.
+
+    What cannot be resolved is a problem and left out, so that the rest can be checked in the same run.
+    """
+    library = gather(declared, problems)
+    report, language = declared.report, declared.project.language
+    _check_space(declared, library, problems)
+    settings = Settings(declared.name, dict(given), set())
+    axes = {
+        name: _axes(name, sheet, declared, library, settings, problems)
+        for name, sheet in report.sheets.items()
+    }
+    stands = _where_tables_stand(axes, library)
+    tables = planned_tables(declared, library, axes, stands, problems)
+    sheets: dict[str, PlannedSheet] = {}
+    for name, sheet in report.sheets.items():
+        names = SheetNames(name, sheet, axes[name], declared, library, tables, settings, problems)
+        sheets[name] = names.planned(wanted_names(report, name), spoken(sheet.title, language, name))
+    settings.check_used(library, problems)
+    views = planned_views(declared, library, sheets, problems)
+    return Plan(
+        declared.name,
+        spoken(report.title, language, declared.name),
+        language,
+        report.basis,
+        tuple(spoken(limit, language) for limit in report.limits),
+        {name: _with_bounds(table, sheets) for name, table in tables.items() if _used(name, sheets)},
+        sheets,
+        views,
+        Place(declared.file),
+    )
+
+
+def _check_space(declared: Declared, library: Library, problems: Problems) -> None:
+    """Tables, ledger sheets and the fixed sheets are all worksheets, so their names must differ."""
+    taken = {name.casefold(): f"the sheet {name!r} of every workbook" for name in FIXED_SHEETS}
+    for name, entry in library.tables.items():
+        if name.casefold() in taken:
+            problems.add(f"table {name!r} has the name of {taken[name.casefold()]}", entry.place, "rename it")
+        taken[name.casefold()] = f"the table {name!r}"
+    for name in declared.report.sheets:
+        if name.casefold() in taken:
+            place = Place(declared.file, keys=("sheets", name))
+            problems.add(f"sheet {name!r} has the name of {taken[name.casefold()]}", place, "rename it")
+        taken[name.casefold()] = f"the sheet {name!r}"
+    if not declared.report.sheets:
+        problems.add(
+            "the report has no sheet", Place(declared.file, keys=("sheets",)), "declare [sheets.NAME]"
+        )
+
+
+def _axes(
+    name: str, sheet: Sheet, declared: Declared, library: Library, settings: Settings, problems: Problems
+) -> tuple[Axis, ...]:
+    found: list[Axis] = []
+    for i, table in enumerate(listed(sheet.rows)):
+        keys = ("sheets", name, "rows") if isinstance(sheet.rows, str) else ("sheets", name, "rows", i)
+        place = replace(Place(declared.file, keys=keys), offset=0)
+        if table not in library.tables:
+            problems.add(f"unknown table {table!r}", place, near(table, library.tables))
+        elif any(axis.table == table for axis in found):
+            problems.add(f"table {table!r} is an axis twice", place)
+        else:
+            found.append(Axis(table, table))
+    for key, value in sheet.set.items():
+        if isinstance(value, list) and key not in settings.given:
+            found.append(Axis(key, f"{name}_{key}"))
+    return tuple(found)
+
+
+def _where_tables_stand(axes: Mapping[str, tuple[Axis, ...]], library: Library) -> dict[str, str]:
+    """Return the ledger sheet that a table stands on, if it is the only rows of that one and nothing else uses it."""
+    users: dict[str, list[str]] = {}
+    for sheet, parts in axes.items():
+        for axis in parts:
+            users.setdefault(axis.table, []).append(sheet)
+    fetched = {entry.value.table for entry in library.lookups.values()}
+    return {
+        table: sheets[0]
+        for table, sheets in users.items()
+        if len(sheets) == 1 and len(axes[sheets[0]]) == 1 and table not in fetched
+    }
+
+
+def _used(table: str, sheets: Mapping[str, PlannedSheet]) -> bool:
+    return any(
+        any(axis.table == table for axis in sheet.axes)
+        or any(isinstance(node.how, Fetched) and node.how.table == table for node in sheet.nodes.values())
+        for sheet in sheets.values()
+    )
+
+
+def _with_bounds(table: PlannedTable, sheets: Mapping[str, PlannedSheet]) -> PlannedTable:
+    """Return the table with each field held to the bounds of the inputs that it feeds."""
+    typed = {field.name: field for field in table.typed}
+    for sheet in sheets.values():
+        for node in sheet.nodes.values():
+            match node.how:
+                case RowField(axis, field) if sheet.axes[axis].table == table.name and field in typed:
+                    typed[field] = _bounded(typed[field], node.bounds)
+                case Fetched(name, field) if name == table.name and field in typed:
+                    typed[field] = _bounded(typed[field], node.bounds)
+    return replace(table, typed=tuple(typed.values()))
+
+
+def _bounded(field: Field, bounds: tuple[float | None, float | None]) -> Field:
+    low = [each for each in (field.minimum, bounds[0]) if each is not None]
+    high = [each for each in (field.maximum, bounds[1]) if each is not None]
+    return replace(field, minimum=max(low, default=None), maximum=min(high, default=None))

@@ -1,0 +1,113 @@
+"""A scenario table as a page: each input in one cell, its label and unit above it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledger.layout import Layout, cell
+from ledger.ledgerpage import number_format
+from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
+from ledger.sheetdata import ROW, Band, Cells
+from ledger.values import texts
+
+if TYPE_CHECKING:
+    from ledger.evaluate import TableRows
+    from ledger.layout import TableLayout
+    from ledger.plan import Node, PlannedTable
+    from ledger.styles import Styles
+
+_KEY = "key"
+
+
+def table_page(table: PlannedTable, rows: TableRows, layout: Layout, styles: Styles) -> Page:
+    """Return the page of a table that stands on no ledger sheet."""
+    at = layout.tables[table.name]
+    columns = [*_key_columns(table, rows, at, styles), *_field_columns(table, rows, at, styles)]
+    widths = _widths(table, rows, at)
+    file = table.source.name if table.source else ""
+    bands = [row(1, {1: One(styles.number("title"), f"{table.label} · {table.name}")}, 22)]
+    if file:
+        bands.append(row(2, {1: One(styles.number("basis"), file)}))
+    bands += _above(table, at, widths, styles)
+    headers = {
+        1: _header(table, at),
+        **{column: name for name, column in (*at.parts.items(), *at.columns.items())},
+    }
+    names = [headers[column] for column in sorted(headers)]
+    bands.append(
+        row(at.header, {i: One(styles.number("column head"), name) for i, name in enumerate(names, 1)})
+    )
+    bands.append(Band(at.first, tuple(columns)))
+    return Page(
+        table.name, tuple(bands), widths, _notes(table, at),
+        table=TableObject(f"{table.name}_rows", tuple(names), at.header, at.last),
+        fold=at.first, repeat=(at.header, at.header), width=len(names),
+    )  # fmt: skip
+
+
+def _header(table: PlannedTable, at: TableLayout) -> str:
+    """Return the header of the keys: the CSV's own, unless they are put together or it names a field."""
+    own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
+    return _KEY if own in at.columns else own
+
+
+def _key_columns(table: PlannedTable, rows: TableRows, at: TableLayout, styles: Styles) -> list[Cells]:
+    """Return the keys, and their parts where there are several; a key of parts is a formula of them."""
+    style = styles.number("id", text=True)
+    if not at.parts and (table.source is None or len(table.source.key) == 1):
+        return [Cells(1, style, texts(rows.keys))]
+    parts = [Cells(column, style, texts(_documents(rows, name))) for name, column in at.parts.items()]
+    typed = {field.column: field.name for field in table.typed}
+    columns = {**at.parts, **{head: at.columns[name] for head, name in typed.items()}}
+    formula = '&"|"&'.join(cell(columns[head], ROW) for head in (table.source.key if table.source else ()))
+    return [Cells(1, styles.number("id"), texts(rows.keys), formula), *parts]
+
+
+def _documents(rows: TableRows, header: str) -> tuple[str, ...]:
+    return rows.scenario.documents[header] if rows.scenario else ()
+
+
+def _field_columns(table: PlannedTable, rows: TableRows, at: TableLayout, styles: Styles) -> list[Cells]:
+    return [
+        Cells(at.columns[field.name], _style(field, styles), rows.fields[field.name])
+        for field in table.fields
+    ]
+
+
+def _style(field: Node, styles: Styles) -> int:
+    return styles.number("input", number_format(field), text=field.kind.kind == "text")
+
+
+def _above(table: PlannedTable, at: TableLayout, widths: dict[int, float], styles: Styles) -> list[Band]:
+    """Return labels and units above the header."""
+    labels = {at.columns[field.name]: field.label for field in table.fields if field.label != field.name}
+    units = {at.columns[field.name]: field.unit for field in table.fields if field.unit}
+    found = []
+    for number, look, told in ((at.header - 2, "label", labels), (at.header - 1, "unit", units)):
+        if told:
+            tall = height({text: widths[column] for column, text in told.items()})
+            found.append(
+                row(number, {column: One(styles.number(look), text) for column, text in told.items()}, tall)
+            )
+    return found
+
+
+def _widths(table: PlannedTable, rows: TableRows, at: TableLayout) -> dict[int, float]:
+    widths = {1: column_width([_header(table, at) + "  ", *rows.keys], 40)}
+    for name, column in at.parts.items():
+        widths[column] = column_width([name + "  ", *_documents(rows, name)], 40)
+    for field in table.fields:
+        shown = shown_values(rows.fields[field.name], number_format(field))
+        widths[at.columns[field.name]] = column_width([field.name + "  ", *shown], 50)
+    return widths
+
+
+def _notes(table: PlannedTable, at: TableLayout) -> dict[tuple[int, int], str]:
+    found = {}
+    for field in table.fields:
+        text = "\n".join(
+            each for each in (field.label, field.unit, field.source) if each and each != field.name
+        )
+        if text:
+            found[at.header, at.columns[field.name]] = text
+    return found

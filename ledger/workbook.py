@@ -1,0 +1,136 @@
+"""A plan and its result as a workbook: openpyxl makes the shell, the rows are streamed with their values."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import TYPE_CHECKING
+
+import openpyxl
+from openpyxl.comments import Comment
+from openpyxl.utils import get_column_letter
+from openpyxl.workbook.properties import CalcProperties
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.filters import AutoFilter
+from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.properties import PageSetupProperties
+from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
+
+from ledger.definitionspage import definitions_page, linked
+from ledger.displaypage import display_page
+from ledger.layout import lay_out
+from ledger.ledgerpage import ledger_page
+from ledger.package import assemble, check_names
+from ledger.printedpage import printed_page
+from ledger.sheetdata import check_bands, dimension, sheet_data
+from ledger.styles import Styles
+from ledger.tablepage import table_page
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
+
+    from ledger.evaluate import Result
+    from ledger.pages import Page, TableObject
+    from ledger.plan import Plan
+
+_AUTHOR = "Tile Ledger"
+_NOTE_WIDTH, _NOTE_LINE = 320, 20
+_LINE_LETTERS = 44
+
+
+def write(plan: Plan, result: Result) -> bytes:
+    """Return the workbook of a report: the same bytes for the same plan and result."""
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.worksheets[0])
+    pages = _pages(plan, result, Styles(workbook))
+    check_names(
+        [page.title for page in pages],
+        [],
+        {page.table.name: page.table.headers for page in pages if page.table},
+    )
+    for page in pages:
+        check_bands(page.title, page.bands)
+        _shell(workbook.create_sheet(page.title), page)
+    workbook.calculation = CalcProperties(fullCalcOnLoad=True)
+    workbook.properties.title = plan.title
+    workbook.properties.creator = _AUTHOR
+    shell = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # openpyxl asks the clock; `assemble` overwrites it
+        workbook.save(shell)
+    rows = {page.title: sheet_data(page.bands) for page in pages}
+    return assemble(shell.getvalue(), rows, {page.title: dimension(page.bands) for page in pages})
+
+
+def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
+    """Return every page in the order of the workbook's tabs."""
+    layout = lay_out(plan, result)
+    ledgers = [linked(ledger_page(plan, result, layout, name, styles), plan, layout) for name in plan.sheets]
+    tables = [
+        table_page(table, result.tables[name], layout, styles)
+        for name, table in plan.tables.items()
+        if not table.sheet
+    ]
+    last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
+    return [*ledgers, printed_page(plan, result, layout, styles), *tables, *last]
+
+
+def _shell(sheet: Worksheet, page: Page) -> None:
+    """Put around the rows of a page all that is not a row."""
+    for column, width in page.widths.items():
+        sheet.column_dimensions[get_column_letter(column)].width = round(width, 2)
+    if page.helpers:
+        first, last = (get_column_letter(each) for each in page.helpers)
+        sheet.column_dimensions.group(first, last, outline_level=1, hidden=True)
+    for place, text in sorted(page.notes.items()):
+        sheet.cell(*place).comment = _note(text)
+    for place, target in sorted(page.links.items()):
+        title, _, address = target.rpartition("!")
+        cell = sheet.cell(*place)
+        # A link of the whole workbook; `location` keeps it inside.
+        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=f"{title}!{address}")
+    for place, source in sorted(page.choices.items()):
+        choice = DataValidation(type="list", formula1=source, allow_blank=False)
+        choice.add(sheet.cell(*place))
+        sheet.add_data_validation(choice)
+    if page.table:
+        sheet.add_table(_table(page.table))
+    _view(sheet, page)
+
+
+def _note(text: str) -> Comment:
+    lines = sum(1 + len(line) // _LINE_LETTERS for line in text.split("\n"))
+    return Comment(text, _AUTHOR, width=_NOTE_WIDTH, height=_NOTE_LINE * (lines + 1))
+
+
+def _table(table: TableObject) -> Table:
+    last = get_column_letter(len(table.headers))
+    area = f"A{table.header}:{last}{table.last}"
+    return Table(
+        displayName=table.name,
+        ref=area,
+        autoFilter=AutoFilter(ref=area),
+        # Given here, since the header's cells are not in the shell.
+        tableColumns=[TableColumn(id=i, name=name) for i, name in enumerate(table.headers, 1)],
+        tableStyleInfo=TableStyleInfo(name="TableStyleLight1", showRowStripes=True),
+    )
+
+
+def _view(sheet: Worksheet, page: Page) -> None:
+    """Set what the screen and the printer show."""
+    sheet.sheet_view.showGridLines = False
+    if page.fold:
+        sheet.freeze_panes = f"B{page.fold}"
+    if page.repeat:
+        sheet.print_title_rows = f"{page.repeat[0]}:{page.repeat[1]}"
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.paperSize = 9
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    if page.width:
+        last = max(band.last_row for band in page.bands)
+        sheet.print_area = f"A1:{get_column_letter(page.width)}{last}"
+    if page.hidden:
+        sheet.sheet_state = "hidden"
