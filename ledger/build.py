@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.declarations import Declared
-    from ledger.evaluate import Finding
+    from ledger.findings import Finding
 
 
 @dataclass(frozen=True, slots=True)

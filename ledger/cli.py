@@ -100,7 +100,7 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise LedgerError(Problem(f"--set {text}: not INPUT=VALUE", hint="such as --set M=256"))
+            raise LedgerError(Problem(f"--set {text}: not INPUT=VALUE", hint="such as --set rate=0.05"))
         if name in found:
             raise LedgerError(Problem(f"--set {name} is given twice"))
         found[name] = value
@@ -127,7 +127,7 @@ def _counts(became: Sequence[str], kinds: Sequence[str], rows: Sequence[int]) ->
 
 def _schema(options: argparse.Namespace) -> int:
     """Print the JSON Schema that an editor completes and checks a TOML file with."""
-    from ledger import declarations  # noqa: PLC0415  # it imports pydantic
+    from ledger import validation  # noqa: PLC0415  # it imports pydantic
 
-    print(json.dumps(declarations.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True))
+    print(json.dumps(validation.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True))
     return OK

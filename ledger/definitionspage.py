@@ -14,13 +14,15 @@ from ledger.views import formula_text
 from ledger.words import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.plan import Node, Plan
+    from ledger.sheetdata import Band
     from ledger.styles import Styles
 
 _HEADER, _FIRST = 3, 4
 _HEADS = ("symbol", "sheet", "label", "unit", "formula", "excel", "source")
+_EXCEL = 1 + _HEADS.index("excel")
 _WIDEST = (26, 14, 30, 14, 60, 60, 40)
 
 
@@ -42,23 +44,17 @@ def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
         row(1, {1: One(styles.number("title"), f"{plan.title} · {said('definitions', plan.language)}")}, 22),
         row(_HEADER, {i: One(head, said(word, plan.language)) for i, word in enumerate(_HEADS, 1)}),
     ]
-    told = {number: _told(plan, layout, *key) for key, number in definition_rows(plan).items()}
+    rows = definition_rows(plan)
+    told = {key: _told(plan, layout, *key) for key in rows}
     widths = {
-        i: column_width([each[i - 1] for each in told.values()] or [""], widest)
+        i: column_width([texts[i - 1] for texts in told.values()] or [""], widest)
         for i, widest in enumerate(_WIDEST, 1)
     }
     links = {}
-    for (sheet, name), number in definition_rows(plan).items():
-        texts = told[number]
-        cells = {i: One(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
-        cells[1] = One(styles.number("name"), name)
-        address = _first_cell(layout, sheet, name)
-        if texts[5]:
-            where = f"{sheet_reference(sheet)}!{address}"
-            cells[6] = One(styles.number("code"), texts[5], f"_xlfn.FORMULATEXT({where})")
-        tall = height({text: widths[i] for i, text in enumerate(texts, 1) if text})
-        bands.append(row(number, cells, tall))
-        links[number, 1] = f"{sheet_reference(sheet)}!{address.replace('$', '')}"
+    for (sheet, name), number in rows.items():
+        where = f"{sheet_reference(sheet)}!{_first_cell(layout, sheet, name)}"
+        bands.append(_row(number, told[sheet, name], where, widths, styles))
+        links[number, 1] = where.replace("$", "")
     return Page(
         DEFINITIONS,
         tuple(bands),
@@ -68,6 +64,15 @@ def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
         repeat=(_HEADER, _HEADER),
         width=len(_HEADS),
     )
+
+
+def _row(number: int, texts: Sequence[str], where: str, widths: Mapping[int, float], styles: Styles) -> Band:
+    """Return what is said of one name; its formula in cells is read from the cell `where`."""
+    cells = {i: One(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
+    cells[1] = One(styles.number("name"), texts[0])
+    if texts[_EXCEL - 1]:
+        cells[_EXCEL] = One(styles.number("code"), texts[_EXCEL - 1], f"_xlfn.FORMULATEXT({where})")
+    return row(number, cells, height({text: widths[i] for i, text in enumerate(texts, 1) if text}))
 
 
 def _first_cell(layout: Layout, sheet: str, name: str) -> str:

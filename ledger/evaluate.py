@@ -17,7 +17,7 @@ import pandas as pd
 from ledger import display, scenario
 from ledger.errors import Place, Problems, near
 from ledger.expr import fold
-from ledger.parse import EXACT
+from ledger.findings import Finding, findings_of
 from ledger.plan import (
     Computed,
     Fetched,
@@ -31,7 +31,7 @@ from ledger.plan import (
     Shown,
 )
 from ledger.targets.numpy import WORDS, literal
-from ledger.values import ERROR_NAMES, Values, texts
+from ledger.values import Values, number_text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from ledger.scenario import Scenario
 
 BLOCK_ROWS = 16_000
-KNIFE_EDGE = "knife-edge"
-INEXACT = "inexact"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,21 +50,6 @@ class TableRows:
     keys: tuple[str, ...]
     fields: Mapping[str, Values]
     scenario: Scenario | None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something a reader should know: an error value, a knife-edge, a whole number beyond 2**53."""
-
-    sheet: str
-    column: str
-    what: str
-    rows: int
-    first: str
-
-    def __str__(self) -> str:
-        where = f"{self.sheet}/{self.first}/{self.column}" if self.first else f"{self.sheet}/{self.column}"
-        return f"{self.what}: {where}" + (f" and {self.rows - 1} more rows" if self.rows > 1 else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +87,7 @@ def evaluate(plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems) 
         _check_strangers(sheet, scenarios, problems)
         worker = _Worker(sheet, plan, tables, problems)
         sheets[name] = worker.evaluated()
-        findings += _findings(sheet, sheets[name])
+        findings += findings_of(sheet, sheets[name].ids, sheets[name].values)
     return Result(tables, sheets, tuple(findings))
 
 
@@ -116,22 +99,17 @@ def _needs(sheet: PlannedSheet) -> set[str]:
 
 def _rows(table: PlannedTable, rows: Scenario | None) -> TableRows:
     if rows is not None:
-        return TableRows(
-            rows.keys, {each.name: scenario.values(rows, each.name) for each in table.fields}, rows
-        )
-    listed = table.values
+        fields = {each.name: scenario.values(rows, each.name) for each in table.fields}
+        return TableRows(rows.keys, fields, rows)
+    listed = table.listed
     field = table.fields[0]
-    keys = tuple(each if isinstance(each, str) else _plain(each) for each in listed)
+    keys = tuple(each if isinstance(each, str) else number_text(each) for each in listed)
     values = texts(keys) if field.kind.kind == "text" else Values(np.array(listed, dtype=np.float64))
     return TableRows(keys, {field.name: values}, None)
 
 
-def _plain(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
-
-
 def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], problems: Problems) -> None:
-    """Tell CSV columns that no field declares but that carry an input's name: they would be ignored silently."""
+    """Tell CSV columns that no field declares but that have an input's name: nothing would read them."""
     inputs = {name for name, node in sheet.nodes.items() if isinstance(node.how, Given)}
     for axis in sheet.axes:
         rows = scenarios.get(axis.table)
@@ -139,8 +117,10 @@ def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], pro
             continue
         for header in rows.documents:
             if header in inputs:
-                place = Place(rows.source.name, 1, rows.columns[header])
-                what = f"column {header!r} is an input of sheet {sheet.name!r}, but no field of table {axis.table!r}"
+                place = scenario.header_place(rows, header)
+                what = (
+                    f"column {header!r} is an input of sheet {sheet.name!r}, no field of table {axis.table!r}"
+                )
                 problems.add(what, place, f"declare it: [tables.{axis.table}.fields] {header} = {{ … }}")
 
 
@@ -304,25 +284,3 @@ def _stacked(masks: Sequence[npt.NDArray[Any] | None], parts: Sequence[Values]) 
             for mask, part in zip(masks, parts, strict=True)
         ]
     )
-
-
-def _findings(sheet: PlannedSheet, result: SheetResult) -> list[Finding]:
-    """Return what is told of a sheet's computed nodes: errors, knife-edges, numbers beyond 2**53."""
-    found = []
-    for name, node in sheet.nodes.items():
-        if not isinstance(node.how, Computed):
-            continue
-        values = result.values[name]
-        masks: list[tuple[str, npt.NDArray[np.bool_]]] = []
-        if values.errors is not None:
-            masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
-        if values.edges is not None:
-            masks.append((KNIFE_EDGE, values.edges))
-        if node.kind.kind == "number" and node.kind.whole:
-            masks.append((INEXACT, np.abs(values.data) > EXACT))
-        for what, mask in masks:
-            rows = np.flatnonzero(mask)
-            if len(rows):
-                first = result.ids[rows[0]] if node.varies else ""
-                found.append(Finding(sheet.name, name, what, len(rows), first))
-    return found

@@ -31,7 +31,7 @@ class Literal(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Name(Expr):
-    """An input, a column, or a field of a lookup (`machine.bandwidth`)."""
+    """An input, a column, or a field of a lookup (`loan.rate`)."""
 
     id: str
 

@@ -55,7 +55,7 @@ def formula(layout: Layout, sheet: str, node: Node) -> str | None:
 
 
 def _helper_cells(on: LedgerLayout, node: Node) -> tuple[str, str, str]:
-    row: int | str = on.block[node.name] if node.name in on.block else ROW
+    row: int | str = on.block.get(node.name, ROW)
     first = on.helpers[node.name]
     return cell(first, row), cell(first + 1, row), cell(first + 2, row)
 

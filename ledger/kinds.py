@@ -59,6 +59,16 @@ class Scope:
     place: Place
 
 
+def described(kind: Kind) -> str:
+    """Return a kind in words for a message.
+
+    >>> described(Kind("number", whole=True))
+    'a whole number in count'
+    """
+    unit = f" in {spell(kind.unit)}" if kind.kind == "number" else ""
+    return f"a {'whole ' if kind.whole else ''}{kind.kind}{unit}"
+
+
 def typed(expr: Expr, scope: Scope) -> Typed:
     """Return `expr` with its kind; raise the first mistake in kinds or units."""
     match expr:

@@ -31,7 +31,7 @@ _LADDER_COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class LedgerLayout:
-    """A ledger sheet: `block` has the row of each name that does not vary, `columns` the column of each other.
+    """A ledger sheet: `block` has the rows of names that do not vary, `columns` the columns of the others.
 
     `helpers` has the first of three helper columns of each printed text; `header` is 0 on a sheet of one row.
     """

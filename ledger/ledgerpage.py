@@ -12,7 +12,6 @@ from ledger.pages import One, Page, TableObject, column_width, height, row, show
 from ledger.plan import Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles
-from ledger.values import Values
 from ledger.views import formula_text
 from ledger.words import said
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from ledger.evaluate import Result, SheetResult
     from ledger.plan import Plan, PlannedSheet
+    from ledger.values import Values
 
 _SHORT_FORMULA = 40
 _FREEZE_WITHIN = 16
@@ -68,14 +68,22 @@ class _Writer:
         table, repeat = None, None
         if self.sheet.axes:
             bands += [*self.above(widths), self.header(), self.rows()]
-            headers = tuple(self.header_text(name) for name in self.on.columns)
+            headers = tuple(self.on.columns)
             table = TableObject(f"{self.sheet.name}_rows", headers, self.on.header, self.on.last)
             repeat = (self.on.header - 3, self.on.header)
         return Page(
-            self.sheet.name, tuple(bands), widths, self.notes(), self.links(), self.choices(), table, self.grouped(),
-            self.on.first if 0 < self.on.header <= _FREEZE_WITHIN else 0, repeat,
+            self.sheet.name,
+            tuple(bands),
+            widths,
+            self.notes(),
+            self.links(),
+            self.choices(),
+            table,
+            self.grouped(),
+            self.on.first if 0 < self.on.header <= _FREEZE_WITHIN else 0,
+            repeat,
             max(self.on.width, _TOLD),
-        )  # fmt: skip
+        )
 
     def top(self) -> Iterator[Band]:
         """Yield the title and the basis."""
@@ -105,13 +113,8 @@ class _Writer:
     def value(self, node: Node) -> One:
         """Return the cell of a value that does not vary."""
         return One(
-            self.style(node), self.result.values[node.name], self.formula(node, self.on.block[node.name])
+            self.style(node), self.result.values[node.name], formula(self.layout, self.sheet.name, node)
         )
-
-    def formula(self, node: Node, number: int | None = None) -> str | None:
-        """Return a node's formula; in a block its row is known."""
-        del number
-        return formula(self.layout, self.sheet.name, node)
 
     def style(self, node: Node) -> int:
         """Return the style of a node's cells."""
@@ -138,19 +141,22 @@ class _Writer:
         head = self.styles.number("column head")
         return row(
             self.on.header,
-            {column: One(head, self.header_text(name)) for name, column in self.on.columns.items()},
+            {column: One(head, name) for name, column in self.on.columns.items()},
         )
-
-    def header_text(self, name: str) -> str:
-        """Return a name as a table's header has it."""
-        return name
 
     def rows(self) -> Band:
         """Return all rows of the table, helper cells at the right."""
         cells = []
         for name, column in self.on.columns.items():
             node = self.sheet.nodes[name]
-            cells.append(Cells(column, self.style(node), self.result.values[name], self.formula(node)))
+            cells.append(
+                Cells(
+                    column,
+                    self.style(node),
+                    self.result.values[name],
+                    formula(self.layout, self.sheet.name, node),
+                )
+            )
         for name, first in self.on.helpers.items():
             node = self.sheet.nodes[name]
             if node.varies:

@@ -104,7 +104,7 @@ def _joined(first: Entry[T], second: Entry[T], problems: Problems) -> Entry[T]:
     for each in fields(first.value):
         ours, theirs = getattr(first.value, each.name), getattr(second.value, each.name)
         default = getattr(type(first.value)(**_required(first.value)), each.name)
-        if ours == theirs or theirs == default:
+        if theirs in (ours, default):
             continue
         if ours == default:
             changes[each.name] = theirs

@@ -41,7 +41,10 @@ def declared_kind(kind: str, unit: str, place: Place, atoms: Mapping[str, Unit],
 def displayed(
     text: str, kind: Kind, unit: str, place: Place, atoms: Mapping[str, Unit], problems: Problems
 ) -> Display:
-    """Return how a value is printed: by `text`, or by what its kind and unit suggest; a wrong rule is a problem."""
+    """Return how a value is printed: by `text`, else as its kind and unit suggest.
+
+    A wrong rule is a problem, and the suggested one is taken.
+    """
     suggested = display.default_rule(
         "integer" if kind.kind == "number" and kind.whole else kind.kind, kind.unit
     )

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.expr import FUNCTIONS, VOCABULARY, Call, Expr, Literal, Name
+from ledger.values import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Whole numbers up to here are exact in every engine.
-EXACT = 2**53
 _DEEPEST = 60
 _SHOWN = 40
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 #: What no workbook can hold.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
-_ONE = "a formula is one expression, such as 2 * M * N * K"
+_ONE = "a formula is one expression, such as price * count"
 
 _BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div",
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
 }  # fmt: skip
+_UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "neg", ast.Not: "not"}
 _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
@@ -46,7 +46,7 @@ _INSTEAD: Mapping[str, str] = {
 def parse(text: str, place: Place | None = None) -> Expr:
     """Return the expression that `text` says; raise every mistake in it, with its place.
 
-    >>> parse("2 * M").op
+    >>> parse("2 * count").op
     'mul'
     """
     here = place or Place("formula")
@@ -123,34 +123,44 @@ class _Reader:
                 return Name(name, start=start)
             case ast.Attribute(value=ast.Name(id=name), attr=attribute):
                 return Name(f"{name}.{attribute}", start=start)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-                return Call(_BINARY[type(op)], (inner.read(left), inner.read(right)), start=start)
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return Call("neg", (inner.read(operand),), start=start)
-            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-                return inner.read(operand)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Call("not", (inner.read(operand),), start=start)
-            case ast.BoolOp(op=op, values=values):
-                if self.depth + len(values) > _DEEPEST:
-                    return self.too_deep(node)
-                parts = [self.deeper(level).read(value) for level, value in enumerate(values, 1)]
-                return self.chain("and" if isinstance(op, ast.And) else "or", parts)
+            case ast.BinOp() | ast.UnaryOp() | ast.BoolOp():
+                return self.operation(node, start)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 if self.depth + len(ops) > _DEEPEST:
                     return self.too_deep(node)
                 return self.compare([left, *comparators], ops)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return Call("if", (inner.read(test), inner.read(body), inner.read(orelse)), start=start)
+                return Call("if", tuple(map(inner.read, (test, body, orelse))), start=start)
             case ast.Call():
                 return inner.function(node)
             case ast.JoinedStr(values=parts):
                 return replace(inner, fixed=start).joined(node, parts)
+        return self.stranger(node)
+
+    def stranger(self, node: ast.expr) -> Expr:
+        """Note syntax that is Python's but not the language's."""
         return self.wrong(node, f"{self.text(node)!r} is not of the language", "see the words in README.md")
 
     def too_deep(self, node: ast.expr) -> Expr:
         """Note a formula that no spreadsheet would take: they nest 64 levels."""
         return self.wrong(node, f"formula is nested deeper than {_DEEPEST} levels", "split it into columns")
+
+    def operation(self, node: ast.BinOp | ast.UnaryOp | ast.BoolOp, start: int) -> Expr:
+        """Return an operator put to what stands around it."""
+        inner = self.deeper(1)
+        match node:
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                return Call(_BINARY[type(op)], (inner.read(left), inner.read(right)), start=start)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+                return Call(_UNARY[type(op)], (inner.read(operand),), start=start)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return inner.read(operand)
+            case ast.BoolOp(op=op, values=values):
+                if self.depth + len(values) > _DEEPEST:
+                    return self.too_deep(node)
+                parts = [self.deeper(level).read(value) for level, value in enumerate(values, 1)]
+                return self.chain("and" if isinstance(op, ast.And) else "or", parts)
+        return self.stranger(node)
 
     def constant(self, node: ast.Constant, value: object) -> Expr:
         """Return the literal, if it is a number every engine shares or a text."""
@@ -188,7 +198,7 @@ class _Reader:
             case ast.In() | ast.NotIn():
                 if not isinstance(right, ast.Tuple | ast.List) or not right.elts:
                     return self.wrong(
-                        right, "'in' needs a list of texts", "such as dtype in ('fp16', 'bf16')"
+                        right, "'in' needs a list of texts", "such as state in ('open', 'paid')"
                     )
                 if self.depth + len(right.elts) > _DEEPEST:
                     return self.too_deep(right)

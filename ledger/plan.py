@@ -104,13 +104,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTable:
-    """A table: its CSV with the typed fields, or the values of a list; `sheet` names the sheet it stands on."""
+    """A table: its CSV with typed fields, or the values of a list.
+
+    `sheet` is the ledger sheet that it stands on, empty if it has a sheet of its own.
+    """
 
     name: str
     fields: tuple[Node, ...]
     typed: tuple[Field, ...]
     source: Source | None
-    values: tuple[float | str, ...]
+    listed: tuple[float | str, ...]
     sheet: str
     label: str
     place: Place

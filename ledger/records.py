@@ -71,10 +71,11 @@ class Csv:
 class Table:
     """The rows under a header: a tuple of cells per position, the line and the offset of each row.
 
-    `columns` gives the position of each header, from 1.
+    `columns` gives the position of each header, from 1; `header` the line and the offset of their own row.
     """
 
     csv: Csv
+    header: tuple[int, int]
     columns: Mapping[str, int]
     lines: tuple[int, ...]
     starts: tuple[int, ...]
@@ -127,6 +128,7 @@ def table(csv: Csv, wanted: Sequence[str], problems: Problems) -> Table | None:
         return None
     return Table(
         csv=csv,
+        header=(filled[0].line, filled[0].start),
         columns=columns,
         lines=tuple(row.line for row in rows),
         starts=tuple(row.start for row in rows),

@@ -128,7 +128,7 @@ def _template_place(error: Exception, templates: Templates) -> tuple[str, int]:
 
 
 def _nested(record: Mapping[str, str]) -> dict[str, object]:
-    """Return the record so that a template can write `record.machine.name`."""
+    """Return the record so that a template can write `record.customer.name`."""
     found: dict[str, object] = {name: text for name, text in record.items() if "." not in name}
     for name, text in record.items():
         owner, _, part = name.partition(".")

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.errors import Place, Problems, near
+from ledger.given import Settings
 from ledger.library import gather
 from ledger.model import listed, spoken
-from ledger.names import Settings, SheetNames
+from ledger.names import SheetNames
 from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
 from ledger.printed import planned_views, wanted_names
+from ledger.sheetscope import SheetScope
 from ledger.tables import planned_tables
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ def resolve(declared: Declared, given: Mapping[str, str], problems: Problems) ->
     tables = planned_tables(declared, library, axes, stands, problems)
     sheets: dict[str, PlannedSheet] = {}
     for name, sheet in report.sheets.items():
-        names = SheetNames(name, sheet, axes[name], declared, library, tables, settings, problems)
-        sheets[name] = names.planned(wanted_names(report, name), spoken(sheet.title, language, name))
+        scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)
+        title = spoken(sheet.title, language, name)
+        sheets[name] = SheetNames(scope, settings).planned(wanted_names(report, name), title)
     settings.check_used(library, problems)
     views = planned_views(declared, library, sheets, problems)
     return Plan(
@@ -98,7 +101,7 @@ def _axes(
 
 
 def _where_tables_stand(axes: Mapping[str, tuple[Axis, ...]], library: Library) -> dict[str, str]:
-    """Return the ledger sheet that a table stands on, if it is the only rows of that one and nothing else uses it."""
+    """Return the ledger sheet of each table that is the only rows of one sheet and used nowhere else."""
     users: dict[str, list[str]] = {}
     for sheet, parts in axes.items():
         for axis in parts:

@@ -110,6 +110,7 @@ class Scenario:
     keys: tuple[str, ...]
     lines: tuple[int, ...]
     starts: tuple[int, ...]
+    header: tuple[int, int]
     columns: Mapping[str, int]
     documents: Mapping[str, tuple[str, ...]]
     csv: Csv
@@ -140,6 +141,7 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
         documents={name: rows.under(name) for name in rows.columns if name not in declared},
         lines=rows.lines,
         starts=rows.starts,
+        header=rows.header,
         columns=rows.columns,
         csv=rows.csv,
     )
@@ -158,6 +160,11 @@ def values(scenario: Scenario, field_name: str) -> Values:
 def place(scenario: Scenario, row: int, header: str) -> Place:
     """Return where the cell of `row` (from 0) under `header` stands, its column counted in characters."""
     return scenario.csv.place(scenario.lines[row], scenario.starts[row], scenario.columns[header])
+
+
+def header_place(scenario: Scenario, header: str) -> Place:
+    """Return where `header` itself stands."""
+    return scenario.csv.place(*scenario.header, scenario.columns[header])
 
 
 def _bytes(source: Source, problems: Problems) -> bytes | None:

@@ -64,8 +64,8 @@ def _field_node(
     kind = declared_kind(field.kind, field.unit, _inside(place, "unit"), library.atoms, problems)
     shown = displayed(field.display, kind, field.unit, _inside(place, "display"), library.atoms, problems)
     return Node(
-        name, RowField(0, name), kind, True, place, field.unit, spoken(field.label, language, name),
-        shown.rule, shown.ladder, field.source,
+        name, RowField(0, name), kind, varies=True, place=place, unit=field.unit,
+        label=spoken(field.label, language, name), rule=shown.rule, ladder=shown.ladder, source=field.source,
     )  # fmt: skip
 
 
@@ -87,7 +87,18 @@ def _listing(
         kind, unit = _input_kind(entry, library, problems), entry.value.unit
         label = spoken(entry.value.label, language, axis.name)
         shown = displayed(entry.value.display, kind, unit, entry.at("display"), library.atoms, problems)
-    node = Node(axis.name, RowField(0, axis.name), kind, True, place, unit, label, shown.rule, shown.ladder)
+    how = RowField(0, axis.name)
+    node = Node(
+        axis.name,
+        how,
+        kind,
+        varies=True,
+        place=place,
+        unit=unit,
+        label=label,
+        rule=shown.rule,
+        ladder=shown.ladder,
+    )
     checked = tuple(_checked(value, i, kind, place, problems) for i, value in enumerate(_as_list(values)))
     if not checked:
         problems.add(f"the list of {axis.name!r} is empty", place, "give at least one value")

@@ -15,6 +15,9 @@ DIV0, NUM, NA = 1, 2, 3
 #: What a spreadsheet calls each code; code 0 is a value.
 ERROR_NAMES = ("", "#DIV/0!", "#NUM!", "#N/A")
 
+#: Whole numbers up to here are exact in every engine.
+EXACT = 2**53
+
 Codes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 Data = npt.NDArray[Any]
@@ -47,3 +50,12 @@ def texts(items: Sequence[str]) -> Values:
     data = np.empty(len(items), dtype=object)
     data[:] = items
     return Values(data)
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text that reads back as `value`, whole numbers without a point.
+
+    >>> number_text(3.0), number_text(0.1)
+    ('3', '0.1')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)

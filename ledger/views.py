@@ -12,7 +12,7 @@ from ledger.errors import LedgerError, Place, Problem, near
 from ledger.plan import ID, Computed, Fetched, Given
 from ledger.targets import compile_to
 from ledger.targets.latex import LATEX, symbol
-from ledger.values import ERROR_NAMES, Values
+from ledger.values import ERROR_NAMES, Values, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from ledger.errors import Problems
     from ledger.evaluate import Result, SheetResult
     from ledger.plan import Node, Plan, PlannedSheet, PlannedView, PrintedColumn
-
-#: Whole numbers up to here are written without a decimal point.
-_WHOLE = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,7 @@ def full_texts(values: Values, rows: range) -> list[str]:
     """Return values with every digit, as a CSV holds them; an error goes by its name."""
     picked = _picked(values, rows)
     if picked.data.dtype == np.float64:
-        found = [full_number(each) for each in picked.data.tolist()]
+        found = [number_text(each) for each in picked.data.tolist()]
     else:
         found = [str(each) for each in picked.data.tolist()]
     if picked.errors is None:
@@ -121,11 +118,6 @@ def full_texts(values: Values, rows: range) -> list[str]:
     return [
         ERROR_NAMES[code] if code else text for text, code in zip(found, picked.errors.tolist(), strict=True)
     ]
-
-
-def full_number(value: float) -> str:
-    """Return the shortest text that reads back as `value`, whole numbers without a point."""
-    return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else repr(value)
 
 
 def heading_text(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult) -> str:

@@ -58,16 +58,17 @@ def _negate(text: str) -> str:
 
 def _power(base: str, exponent: str) -> str:
     """Return a power that is #NUM! for 0^0 and for a fractional power below 0, which engines differ on."""
-    if re.fullmatch(r"[1-9][0-9.]*", base):
+    if re.fullmatch(r"[1-9][0-9.]*", base) or re.fullmatch(r"[1-9][0-9]*", exponent):
         return f"({base}^{exponent})"
-    defined = f"IF({base}<0,{exponent}=INT({exponent}),IF({base}=0,{exponent}>0,TRUE))"
-    reason = f"IF({base}=0,IF({exponent}<0,1/0,SQRT(-1)),SQRT(-1))"
-    return f"IF({defined},{base}^{exponent},{reason})"
+    # IronCalc takes 1E-17 for equal to 0; SIGN does not.
+    of_zero = f"IF(SIGN({exponent})<0,1/0,IF(SIGN({exponent})=0,SQRT(-1),0))"
+    of_negative = f"IF({exponent}=INT({exponent}),{base}^{exponent},SQRT(-1))"
+    return f"IF(SIGN({base})=0,{of_zero},IF(SIGN({base})<0,{of_negative},{base}^{exponent}))"
 
 
 def _log2(x: str) -> str:
     rounded = f"ROUND(LOG({x},2),0)"
-    return f"IF(2^{rounded}={x},{rounded},LOG({x},2))"
+    return f"IF({x}/2^{rounded}=1,{rounded},LOG({x},2))"
 
 
 EXCEL = Target(
@@ -96,7 +97,7 @@ EXCEL = Target(
         "floor": function("INT"),
         "ceil": Rule(lambda a: f"CEILING({a},1)"),
         "sqrt": function("SQRT"),
-        "log2": Rule(_log2),
+        "log2": Rule(_log2, needs=(_MUL,)),
         "to": Unsupported("a conversion is a factor before it gets here"),
         "show": Unsupported("a printed number has cells of its own"),
         "join": Rule(lambda *parts: "&".join(parts), _JOIN, (_JOIN,)),

@@ -22,8 +22,8 @@ def _escape(text: str) -> str:
 def symbol(name: str) -> str:
     r"""Return a name as a symbol: one letter is italic, a word is upright.
 
-    >>> print(symbol("machine.bandwidth"))
-    \mathrm{machine.bandwidth}
+    >>> print(symbol("loan.rate"))
+    \mathrm{loan.rate}
     """
     return name if len(name) == 1 else rf"\mathrm{{{_escape(name)}}}"
 

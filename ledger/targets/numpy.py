@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Spreadsheets compare and floor with a tolerance of about this size.
 TOLERANCE = 1e-12
+#: IronCalc takes numbers that are this close for equal, however small they are.
+_SMALLEST = 2.0**-52
 
 
 def literal(value: float | str) -> Values:
@@ -43,7 +45,8 @@ def _either(*masks: Mask | None) -> Mask | None:
 
 
 def _close(a: Data, b: Data) -> Mask:
-    near: Mask = (np.abs(a - b) <= TOLERANCE * np.maximum(np.abs(a), np.abs(b))) & (a != b)
+    largest = np.maximum(np.abs(a), np.abs(b))
+    near: Mask = (np.abs(a - b) <= np.maximum(TOLERANCE * largest, _SMALLEST)) & (a != b)
     return near
 
 

@@ -1,0 +1,56 @@
+# Two commands on a bare machine: `make reports` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+NEEDS  := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+.PHONY: reports
+reports: $(VENV)/.product ## write every workbook and table that differs
+	@$(BIN)/tile-ledger build
+
+.PHONY: test
+test: $(VENV)/.test ## run all tests; a missing program is a skip with its reason, under CI=true a failure
+	@$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: $(VENV)/.lint ## check style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+
+.PHONY: format
+format: $(VENV)/.lint ## let ruff lay the code out
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(VENV)/.test ## measure against peers, in ratios
+	@$(BIN)/python benchmarks/write_rows.py
+
+.PHONY: clean
+clean: ## remove what the other targets installed
+	rm -rf $(VENV) node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Tile Ledger needs Python 3.11 or newer; name one: make PYTHON=python3.12 reports")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.product: $(VENV)/bin/python $(NEEDS)
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.product
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.product
+	@$(PIP) --editable '.[lint]'
+	@touch $@

@@ -1,0 +1,57 @@
+"""What a reader should know of computed values: errors, knife-edges, whole numbers beyond 2**53."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ledger.plan import Computed
+from ledger.values import ERROR_NAMES, EXACT, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ledger.plan import PlannedSheet
+
+KNIFE_EDGE = "knife-edge"
+INEXACT = "inexact"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a reader should know: an error value, a knife-edge, a whole number beyond 2**53."""
+
+    sheet: str
+    column: str
+    what: str
+    rows: int
+    first: str
+
+    def __str__(self) -> str:
+        where = f"{self.sheet}/{self.first}/{self.column}" if self.first else f"{self.sheet}/{self.column}"
+        return f"{self.what}: {where}" + (f" and {self.rows - 1} more rows" if self.rows > 1 else "")
+
+
+def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]) -> list[Finding]:
+    """Return what is told of a sheet's computed nodes: errors, knife-edges, numbers beyond 2**53."""
+    found = []
+    for name, node in sheet.nodes.items():
+        if not isinstance(node.how, Computed):
+            continue
+        values = values_of[name]
+        masks: list[tuple[str, npt.NDArray[np.bool_]]] = []
+        if values.errors is not None:
+            masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
+        if values.edges is not None:
+            masks.append((KNIFE_EDGE, values.edges))
+        if node.kind.kind == "number" and node.kind.whole:
+            masks.append((INEXACT, np.abs(values.data) > EXACT))
+        for what, mask in masks:
+            rows = np.flatnonzero(mask)
+            if len(rows):
+                first = ids[rows[0]] if node.varies else ""
+                found.append(Finding(sheet.name, name, what, len(rows), first))
+    return found

@@ -1,0 +1,144 @@
+"""What the names of one sheet can mean: its declaration, the library, the tables among its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.kinds import Kind, described
+from ledger.model import spoken
+from ledger.nodes import Display, declared_kind, displayed
+from ledger.plan import ID, Axis, Fetched, How, Node, PlannedTable, RowField, RowId, RowKey
+from ledger.units import same
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ledger.declarations import Declared
+    from ledger.library import Entry, Library
+    from ledger.model import Input, Label, Sheet
+
+_TEXT = Kind("text")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetScope:
+    """One sheet of a report and all that its names can come from."""
+
+    name: str
+    sheet: Sheet
+    axes: tuple[Axis, ...]
+    declared: Declared
+    library: Library
+    tables: Mapping[str, PlannedTable]
+    problems: Problems
+
+    def place(self, *keys: str | int) -> Place:
+        """Return the place of a key inside the sheet's declaration."""
+        return Place(self.declared.file, keys=("sheets", self.name, *keys), offset=0 if keys else None)
+
+    def said(self, label: Label, otherwise: str = "") -> str:
+        """Return a label in the project's language."""
+        return spoken(label, self.declared.project.language, otherwise)
+
+    def kind_of(self, entry: Entry[Input]) -> Kind:
+        """Return the declared kind of an input."""
+        value = entry.value
+        return declared_kind(value.kind, value.unit, entry.at("unit"), self.library.atoms, self.problems)
+
+    def displayed(self, text: str, kind: Kind, unit: str, place: Place) -> Display:
+        """Return how a value of this sheet is printed."""
+        return displayed(text, kind, unit, place, self.library.atoms, self.problems)
+
+    def axis_nodes(self) -> Iterator[Node]:
+        """Yield the row's id and keys, and the fields of the table that stands on this sheet."""
+        if self.axes:
+            yield Node(ID, RowId(), _TEXT, varies=True, place=self.place(), label=ID)
+        for number, axis in enumerate(self.axes):
+            table = self.tables.get(axis.table)
+            if table is None:
+                continue
+            if table.sheet == self.name:
+                for each in table.fields:
+                    yield replace(each, how=RowField(number, each.name), bounds=self._bounds(each.name))
+            else:
+                key = self._key_name(number)
+                yield Node(key, RowKey(number), _TEXT, varies=True, place=self.place(), label=table.label)
+
+    def axis_with(self, name: str) -> int | None:
+        """Return the number of the axis that has a field `name` for formulas to read, None if none has.
+
+        A lookup's table among the rows gives only its key.
+        """
+        for number, axis in enumerate(self.axes):
+            if axis.name == name or (name in self.fields_of(axis) and not self._is_lookup(axis.table)):
+                return number
+        return None
+
+    def fields_of(self, axis: Axis) -> tuple[str, ...]:
+        """Return the names of the fields that an axis's rows have."""
+        table = self.tables.get(axis.table)
+        return tuple(each.name for each in table.fields) if table else ()
+
+    def row_field(self, number: int, name: str, field: str) -> Node:
+        """Return a field of an axis's row as the node `name`."""
+        table = self.tables[self.axes[number].table]
+        found = next(each for each in table.fields if each.name == field)
+        here = table.sheet == self.name
+        how: How = RowField(number, field) if here else Fetched(table.name, field, (self._key_name(number),))
+        entry = self.library.inputs.get(name)
+        if entry is not None:
+            self._check_feeds(found, entry, name)
+        return replace(found, name=name, how=how, bounds=self._bounds(name))
+
+    def lookup_field(self, owner: str, part: str, place: Place) -> Node:
+        """Return a field of the table that the lookup `owner` leads to, as the table has it."""
+        lookups = self.library.lookups
+        if owner not in lookups:
+            raise LedgerError(Problem(f"unknown lookup {owner!r}", place, near(owner, lookups)))
+        wanted, known = lookups[owner].value.table, self.library.tables
+        table = self.tables.get(wanted)
+        if table is None:
+            at = lookups[owner].text_at("table")
+            raise LedgerError(Problem(f"unknown table {wanted!r}", at, near(wanted, known)))
+        found = next((each for each in table.fields if each.name == part), None)
+        if found is None:
+            what, hint = (
+                f"table {wanted!r} has no field {part!r}",
+                near(part, (each.name for each in table.fields)),
+            )
+            raise LedgerError(Problem(what, place, hint))
+        return found
+
+    def _is_lookup(self, table: str) -> bool:
+        return any(entry.value.table == table for entry in self.library.lookups.values())
+
+    def _key_name(self, number: int) -> str:
+        """Return the name of an axis's key: the lookup it leads, a text input, else the table."""
+        axis = self.axes[number]
+        if axis.name != axis.table:
+            entry = self.library.inputs.get(axis.name)
+            is_text = entry is None or entry.value.kind == "text"
+            return axis.name if is_text else f"{axis.name} key"
+        leads = [
+            name
+            for name, entry in self.library.lookups.items()
+            if entry.value.table == axis.table and not entry.value.by and name not in self.sheet.set
+        ]
+        if len(leads) > 1:
+            what = f"table {axis.table!r} gives the key of {' and '.join(leads)}"
+            self.problems.add(what, self.place("rows"), "set all but one of them")
+        return leads[0] if leads else axis.table
+
+    def _bounds(self, name: str) -> tuple[float | None, float | None]:
+        entry = self.library.inputs.get(name)
+        return (entry.value.min, entry.value.max) if entry else (None, None)
+
+    def _check_feeds(self, found: Node, entry: Entry[Input], name: str) -> None:
+        """Tell when a table's field cannot be the input of the same name."""
+        wanted = self.kind_of(entry)
+        fits = found.kind.kind == wanted.kind and (found.kind.whole or not wanted.whole)
+        if not fits or not same(found.kind.unit, wanted.unit):
+            what = f"field {name!r} is {described(found.kind)}, the input of that name is {described(wanted)}"
+            raise LedgerError(Problem(what, found.place, "declare both alike"))
