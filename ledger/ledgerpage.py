@@ -131,7 +131,8 @@ class _Writer:
             (first + 1, "unit", {column: node.unit for column, node in nodes.items()}),
             (first + 2, "formula", shown),
         ):
-            tall = height({text: widths[column] for column, text in told.items()})
+            small = look_ == "formula"
+            tall = height({text: widths[column] for column, text in told.items()}, small=small)
             yield row(
                 number, {column: One(self.styles.number(look_), text) for column, text in told.items()}, tall
             )

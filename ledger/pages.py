@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _NARROWEST, _WIDEST = 9.0, 60.0
 _LINE = 15.0
+# Notes of formulas are set smaller: more letters to a line, more lines to a point.
+_SMALL_ROOM, _SMALL_LINE = 1.25, 12.5
 _ROOM = 2.5
 
 
@@ -92,10 +94,11 @@ def column_width(shown: Sequence[str], widest: float = _WIDEST) -> float:
     return min(max((*(text_width(each) + _ROOM for each in shown), _NARROWEST)), widest)
 
 
-def height(cells: Mapping[str, float]) -> float:
+def height(cells: Mapping[str, float], *, small: bool = False) -> float:
     """Return the height of a row whose texts wrap in columns of the widths given with them."""
-    lines = max((-(-text_width(text) // max(int(width - 1), 1)) for text, width in cells.items()), default=1)
-    return _LINE * max(int(lines), 1)
+    room, line = (_SMALL_ROOM, _SMALL_LINE) if small else (1.0, _LINE)
+    lines = (-(-text_width(text) // max(int((width - 1) * room), 1)) for text, width in cells.items())
+    return max(line * max(lines, default=1), _LINE)
 
 
 def shown_values(values: Values, form: str) -> list[str]:

@@ -98,7 +98,7 @@ def _widths(table: PlannedTable, rows: TableRows, at: TableLayout) -> dict[int, 
         widths[column] = column_width([name + "  ", *_documents(rows, name)], 40)
     for field in table.fields:
         shown = shown_values(rows.fields[field.name], number_format(field))
-        widths[at.columns[field.name]] = column_width([field.name + "  ", *shown], 50)
+        widths[at.columns[field.name]] = column_width([field.name + "  ", *shown], 80)
     return widths
 
 
