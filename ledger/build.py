@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from ledger import scenario
 from ledger.declarations import load, located, packaged, project
 from ledger.errors import LedgerError, Problems
-from ledger.evaluate import evaluate
+from ledger.evaluate import Result, evaluate
+from ledger.given import Settings
 from ledger.render import Press, Templates, render
 from ledger.resolve import resolve
-from ledger.views import tabulate
+from ledger.views import View, tabulate
 from ledger.words import all_said
 from ledger.workbook import write
 
@@ -21,15 +22,35 @@ if TYPE_CHECKING:
 
     from ledger.declarations import Declared
     from ledger.findings import Finding
+    from ledger.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Worked:
+    """A report with everything known of it that its outputs are made from."""
+
+    declared: Declared
+    plan: Plan
+    result: Result
+    views: tuple[View, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Built:
-    """A report's outputs by file name, and what a reader should know of its values."""
+    """A report's outputs by file name, what a reader should know of its values, and where they come from."""
 
     name: str
     files: Mapping[str, bytes]
     findings: tuple[Finding, ...]
+    worked: Worked
+
+
+def work(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Worked, ...]:
+    """Return the named reports worked out, all if none is named; every mistake is raised at once."""
+    problems = Problems()
+    found = _work(root, names, Settings(given), problems)
+    _raise_located(problems, root)
+    return found
 
 
 def build(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Built, ...]:
@@ -38,35 +59,49 @@ def build(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[B
     Nothing is written; every mistake of every report is raised at once, with line and column.
     """
     problems = Problems()
-    found: list[Built] = []
-    try:
-        for declared in load(root, names):
-            found += _built(declared, given, problems)
-    except LedgerError as error:
-        problems.extend(error)
+    found = []
+    for worked in _work(root, names, Settings(given), problems):
+        before = len(problems.found)
+        texts = render(press(worked), worked.views, problems)
+        if len(problems.found) == before:
+            files = {name: text.encode() for name, text in texts.items()}
+            files[f"{worked.plan.name}.xlsx"] = b"" if problems.found else write(worked.plan, worked.result)
+            found.append(Built(worked.plan.name, files, worked.result.findings, worked))
+    _raise_located(problems, root)
+    return tuple(found)
+
+
+def press(worked: Worked) -> Press:
+    """Return what the views of a report are rendered with."""
+    declared, plan = worked.declared, worked.plan
+    folder = declared.root / declared.project.templates
+    templates = Templates((folder, packaged("templates")), declared.project.templates)
+    return Press(plan, all_said(plan.language), templates)
+
+
+def _raise_located(problems: Problems, root: Path) -> None:
     try:
         problems.raise_any()
     except LedgerError as error:
         raise located(error, root, project(root)) from None
-    return tuple(found)
 
 
-def _built(declared: Declared, given: Mapping[str, str], problems: Problems) -> list[Built]:
-    """Return the outputs of one report; none if anything is wrong with it."""
-    before = len(problems.found)
-    plan = resolve(declared, given, problems)
+def _work(root: Path, names: Sequence[str], settings: Settings, problems: Problems) -> tuple[Worked, ...]:
+    """Return every report as far as it could be worked out, after telling what is wrong."""
+    reports = load(root, names, problems)
+    complete = not problems.found
+    found = tuple(_worked(declared, settings, problems) for declared in reports)
+    if complete:
+        settings.check_used(problems)
+    return found
+
+
+def _worked(declared: Declared, settings: Settings, problems: Problems) -> Worked:
+    plan = resolve(declared, settings, problems)
     scenarios = {}
     for name, table in plan.tables.items():
         rows = scenario.read(table.source, table.typed, problems) if table.source else None
         if rows is not None:
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
-    folder = declared.root / declared.project.templates
-    templates = Templates((folder, packaged("templates")), declared.project.templates)
-    press = Press(plan, all_said(plan.language), templates)
-    texts = render(press, tabulate(plan, result, problems), problems)
-    if len(problems.found) > before:
-        return []
-    files = {name: text.encode() for name, text in texts.items()}
-    files[f"{plan.name}.xlsx"] = write(plan, result)
-    return [Built(plan.name, files, result.findings)]
+    return Worked(declared, plan, result, tabulate(plan, result, problems))

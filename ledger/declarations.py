@@ -51,7 +51,10 @@ def project(root: Path) -> Project:
     """Return what `ledger.toml` says."""
     problems = Problems()
     found = _Reader(root, Project(), problems).read(PROJECT_FILE, Project)
-    problems.raise_any()
+    try:
+        problems.raise_any()
+    except LedgerError as error:
+        raise located(error, root, Project()) from None
     return found or Project()
 
 
@@ -60,20 +63,17 @@ def report_names(root: Path, where: Project) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (root / where.reports).glob("*.toml")))
 
 
-def load(root: Path, names: Sequence[str]) -> tuple[Declared, ...]:
-    """Return the named reports, all of them if none is named; raise every mistake in every file."""
+def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared, ...]:
+    """Return the named reports, all if none is named, without those that something is wrong with."""
     where = project(root)
     known = report_names(root, where)
-    problems = Problems()
     for name in names:
         if name not in known:
             problems.add(f"unknown report {name!r}", Place(where.reports), near(name, known))
     if not known:
         problems.add("no reports", Place(where.reports), f"write {where.reports}/NAME.toml")
-    problems.raise_any()
-    reader = _Reader(root, where, problems)
-    found = [reader.declared(name) for name in names or known]
-    problems.raise_any()
+    wanted = [name for name in dict.fromkeys(names or known) if name in known]
+    found = [_Reader(root, where, problems).declared(name) for name in wanted]
     return tuple(each for each in found if each is not None)
 
 
@@ -114,7 +114,8 @@ class _Reader:
     problems: Problems
 
     def declared(self, name: str) -> Declared | None:
-        """Return a report with its models, None if its own file cannot be used."""
+        """Return a report with its models, None if one of the files cannot be used."""
+        before = len(self.problems.found)
         file = f"{self.where.reports}/{name}.toml"
         report = self.read(file, Report)
         if report is None:
@@ -123,6 +124,8 @@ class _Reader:
         wanted = [(each, Place(file, keys=("uses", i), offset=0)) for i, each in enumerate(report.uses)]
         wanted += [(each, Place(file, keys=("models", i), offset=0)) for i, each in enumerate(report.models)]
         self.collect(wanted, models)
+        if len(self.problems.found) > before:
+            return None
         return Declared(name, report, (*models.items(), (file, report)), self.where, self.root)
 
     def collect(self, wanted: Iterable[tuple[str, Place]], models: dict[str, Model]) -> None:
@@ -133,7 +136,7 @@ class _Reader:
                 continue
             if not find(self.root, file, self.where).is_file():
                 folders = (self.root / self.where.models, packaged("models"))
-                known = {path.stem for folder in folders for path in folder.glob("*.toml")}
+                known = {path.stem for folder in folders for path in folder.glob("*.toml") if path.is_file()}
                 self.problems.add(f"unknown model {name!r}", place, near(name, known))
                 continue
             model = self.read(file, Model)
@@ -146,14 +149,23 @@ class _Reader:
     def read(self, file: str, kind: type[T]) -> T | None:
         """Return what a TOML file declares, None if it cannot be used."""
         try:
-            text = find(self.root, file, self.where).read_bytes().decode("utf-8-sig")
+            data = find(self.root, file, self.where).read_bytes()
+            text = data.decode().removeprefix("\ufeff")
             content = tomllib.loads(text)
         except OSError as error:
             self.problems.add(f"cannot be read: {error.strerror}", Place(file))
         except UnicodeDecodeError as error:
-            self.problems.add(f"not UTF-8 at byte {error.start}", Place(file), "save the file as UTF-8")
+            before = data[: error.start].decode(errors="replace").removeprefix("\ufeff")
+            place = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+            what = f"byte 0x{data[error.start]:02X} at offset {error.start} is not valid UTF-8"
+            self.problems.add(what, place, "save the file as UTF-8")
         except tomllib.TOMLDecodeError as error:
             self.problems.add(*_not_toml(str(error), text, file))
+        except (
+            ValueError,
+            RecursionError,
+        ) as error:  # a number of 5,000 digits, a list in a list in a list …
+            self.problems.add(f"not TOML that can be read: {error}", Place(file))
         else:
             return validated(content, kind, file, self.problems)
         return None

@@ -71,9 +71,15 @@ class Problems:
         self.found.extend(error.problems)
 
     def raise_any(self) -> None:
-        """Raise one LedgerError with every different problem; return if there is none."""
+        """Raise one LedgerError with every different problem; return if there is none.
+
+        Two reports that share a mistake may hint differently: the first hint stands.
+        """
         if self.found:
-            raise LedgerError(*dict.fromkeys(self.found))
+            different: dict[tuple[str, Place | None], Problem] = {}
+            for problem in self.found:
+                different.setdefault((problem.what, problem.place), problem)
+            raise LedgerError(*different.values())
 
 
 def near(word: str, known: Iterable[str]) -> str:

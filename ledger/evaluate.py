@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from ledger import display, scenario
-from ledger.errors import Place, Problems, near
 from ledger.expr import fold
 from ledger.findings import Finding, findings_of
+from ledger.misses import Block, Miss, Misses, TableRows
 from ledger.plan import (
     Computed,
     Fetched,
@@ -31,25 +31,17 @@ from ledger.plan import (
     Shown,
 )
 from ledger.targets.numpy import WORDS, literal
-from ledger.values import Values, number_text, texts
+from ledger.values import NA, Values, number_text, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from ledger.errors import Problems
     from ledger.expr import Call, Expr
     from ledger.plan import Plan
     from ledger.scenario import Scenario
 
 BLOCK_ROWS = 16_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TableRows:
-    """The rows of a table: their keys, and the values of each field."""
-
-    keys: tuple[str, ...]
-    fields: Mapping[str, Values]
-    scenario: Scenario | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +77,13 @@ def evaluate(plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems) 
         if not _needs(sheet) <= tables.keys():
             continue
         _check_strangers(sheet, scenarios, problems)
-        worker = _Worker(sheet, plan, tables, problems)
-        sheets[name] = worker.evaluated()
-        findings += findings_of(sheet, sheets[name].ids, sheets[name].values)
+        found = _Worker(sheet, tables, Misses(sheet, plan, tables, problems)).evaluated()
+        if found.ids:
+            sheets[name] = found
+            findings += findings_of(sheet, found.ids, found.values)
+        elif sheet.where is not None:
+            at = replace(sheet.place, keys=(*sheet.place.keys, "where"))
+            problems.add(f"no row of sheet {name!r} passes its filter", at)
     return Result(tables, sheets, tuple(findings))
 
 
@@ -118,24 +114,22 @@ def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], pro
         for header in rows.documents:
             if header in inputs:
                 place = scenario.header_place(rows, header)
-                what = (
-                    f"column {header!r} is an input of sheet {sheet.name!r}, no field of table {axis.table!r}"
-                )
+                what = f"column {header!r} is an input, but no field of table {axis.table!r} reads it"
                 problems.add(what, place, f"declare it: [tables.{axis.table}.fields] {header} = {{ … }}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Worker:
     sheet: PlannedSheet
-    plan: Plan
     tables: Mapping[str, TableRows]
-    problems: Problems
+    misses: Misses
 
     def evaluated(self) -> SheetResult:
         """Return the sheet's values, rows that its filter drops left out."""
         lengths = [len(self.tables[axis.table].keys) for axis in self.sheet.axes]
         count = prod(lengths) if lengths else 1
         constants = self._block({}, (), constant=True)
+        self.misses.tell(Block(constants, (), None))
         if not lengths:
             return SheetResult(("",), constants)
         blocks: list[dict[str, Values]] = []
@@ -144,6 +138,7 @@ class _Worker:
             picks = np.unravel_index(np.arange(start, min(start + BLOCK_ROWS, count)), lengths)
             block = self._block(constants, picks, constant=False)
             kept = self._kept(block)
+            self.misses.tell(Block(block, picks, kept))
             if kept is not None:
                 block = {
                     name: each.take(kept) if len(each) == len(kept) else each for name, each in block.items()
@@ -151,8 +146,6 @@ class _Worker:
             varying = {name: each for name, each in block.items() if name not in constants}
             ids += varying["id"].data.tolist()
             blocks.append(varying)
-        if not ids:
-            self.problems.add(f"no row of sheet {self.sheet.name!r} passes its filter", self.sheet.place)
         return SheetResult(tuple(ids), {**constants, **_joined(blocks)})
 
     def _kept(self, block: Mapping[str, Values]) -> npt.NDArray[np.bool_] | None:
@@ -187,8 +180,8 @@ class _Worker:
                 return texts([self._axis(axis).keys[i] for i in picks[axis]])
             case RowField(axis, field):
                 return self._axis(axis).fields[field].take(picks[axis])
-            case Fetched(table, field, keys):
-                return self._fetched(node, self.tables[table], table, field, [known[key] for key in keys])
+            case Fetched(keys=keys):
+                return self._fetched(node, node.how, [known[key] for key in keys])
             case Computed(expr=expr):
                 return _value(expr, known, length)
             case Shown(name=shown, ladder=ladder):
@@ -198,43 +191,24 @@ class _Worker:
     def _axis(self, number: int) -> TableRows:
         return self.tables[self.sheet.axes[number].table]
 
-    def _fetched(self, node: Node, table: TableRows, name: str, field: str, keys: Sequence[Values]) -> Values:
-        """Return the field of the rows that the keys lead to; a key without a row is a problem."""
+    def _fetched(self, node: Node, how: Fetched, keys: Sequence[Values]) -> Values:
+        """Return the field of the rows that the keys lead to; #N/A where one of them is blank."""
+        table = self.tables[how.table]
         length = max(len(key) for key in keys)
-        columns = [np.broadcast_to(key.data, (length,)) for key in keys]
-        wanted = ["|".join(parts) for parts in zip(*columns, strict=True)]
-        rows = pd.Index(table.keys).get_indexer(pd.Index(wanted, dtype=object))
-        missing = np.flatnonzero(rows < 0)
-        for text in dict.fromkeys(wanted[i] for i in missing):
-            self._missing(node, table, name, text)
-        return table.fields[field].take(np.where(rows < 0, 0, rows))
-
-    def _missing(self, node: Node, table: TableRows, name: str, text: str) -> None:
-        """Tell a key that leads nowhere: where it was given, else what asked for it."""
-        key = next((k for k in self._keys_of(node) if isinstance(self.sheet.nodes[k].how, Given)), None)
-        place = self.sheet.nodes[key].place if key else self._row_place(node, text)
-        source = table.scenario.source.name if table.scenario else name
-        hint = near(text, table.keys)
-        self.problems.add(f"{source} has no row {text.replace('|', ', ')!r}", place, hint)
-
-    def _keys_of(self, node: Node) -> tuple[str, ...]:
-        return node.how.keys if isinstance(node.how, Fetched) else ()
-
-    def _row_place(self, node: Node, text: str) -> Place:
-        """Return the CSV cell that holds one of the keys in `text`, else the place of the sheet."""
-        parts = set(text.split("|"))
-        for key in self._keys_of(node):
-            match self.sheet.nodes[key].how:
-                case RowField(axis, field):
-                    rows = self._axis(axis)
-                    header = next((f.column for f in self._typed(axis) if f.name == field), "")
-                    found = [i for i, value in enumerate(rows.fields[field].data) if value in parts]
-                    if rows.scenario and header and found:
-                        return scenario.place(rows.scenario, found[0], header)
-        return self.sheet.place
-
-    def _typed(self, axis: int) -> Iterable[scenario.Field]:
-        return self.plan.tables[self.sheet.axes[axis].table].typed
+        parts = list(zip(*(np.broadcast_to(key.data, (length,)) for key in keys), strict=True))
+        rows = pd.Index(table.keys).get_indexer(pd.Index(["|".join(each) for each in parts], dtype=object))
+        blank = np.zeros(length, dtype=np.bool_)
+        for key in keys:
+            blank |= False if key.errors is None else key.errors > 0
+        missing = np.flatnonzero((rows < 0) & ~blank).tolist()
+        if missing:
+            wanted = tuple(parts[i] for i in missing)
+            self.misses.waiting.append(Miss(node, how.table, how.keys, tuple(missing), wanted))
+        found = table.fields[how.field].take(np.where(rows < 0, 0, rows))
+        if not blank.any():
+            return found
+        errors = np.zeros(length, dtype=np.uint8) if found.errors is None else found.errors
+        return Values(found.data, np.where(blank, NA, errors).astype(np.uint8), found.edges)
 
 
 def _value(expr: Expr, known: Mapping[str, Values], length: int) -> Values:

@@ -32,7 +32,8 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.sheet}/{self.first}/{self.column}" if self.first else f"{self.sheet}/{self.column}"
-        return f"{self.what}: {where}" + (f" and {self.rows - 1} more rows" if self.rows > 1 else "")
+        more = self.rows - 1
+        return f"{self.what}: {where}" + (f" and {more} more row{'s'[: more > 1]}" if more else "")
 
 
 def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]) -> list[Finding]:

@@ -32,6 +32,10 @@ class Kind:
     free: bool = False  # a literal 0, which has every unit
 
 
+#: The kind of what is declared wrongly: that is told once, and whatever reads it is not told again.
+BROKEN = Kind("broken")
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A number printed inside a text: its name, the rule, and the name the text goes by."""

@@ -127,9 +127,10 @@ def _ladders(plan: Plan) -> Iterable[Ladder]:
             if isinstance(node.how, Shown) and node.how.ladder and node.how.ladder.steps:
                 yield node.how.ladder
     for view in plan.views:
+        nodes = plan.sheets[view.sheet].nodes
         for column in view.columns:
-            if column.ladder and column.ladder.steps:
-                yield column.ladder
+            named = (nodes[name].ladder for _, name in column.heading if name)
+            yield from (ladder for ladder in (column.ladder, *named) if ladder and ladder.steps)
 
 
 def sheet_reference(title: str) -> str:

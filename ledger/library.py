@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ledger.errors import LedgerError, Place, Problems
 from ledger.model import Column, Input, Lookup, Table
 from ledger.parse import parse
-from ledger.units import declare
+from ledger.units import Unit, declare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.declarations import Declared
     from ledger.expr import Expr
-    from ledger.units import Unit
 
+_ONE_MEANING = "one name has one meaning: use one of them, or rename"
 T = TypeVar("T", Table, Input, Lookup, Column)
 
 
@@ -27,11 +27,11 @@ class Entry(Generic[T]):
     value: T
     place: Place
 
-    def at(self, *keys: str) -> Place:
+    def at(self, *keys: str | int) -> Place:
         """Return the place of a key inside the declaration."""
         return replace(self.place, keys=(*self.place.keys, *keys))
 
-    def text_at(self, *keys: str, offset: int = 0) -> Place:
+    def text_at(self, *keys: str | int, offset: int = 0) -> Place:
         """Return the place of a character of a text inside the declaration."""
         return replace(self.at(*keys), offset=offset)
 
@@ -49,6 +49,10 @@ class Library:
     offered: tuple[str, ...]
     broken: frozenset[str]
 
+    def settable(self) -> tuple[str, ...]:
+        """Return every name that a sheet, or someone outside, can set."""
+        return (*self.inputs, *self.lookups)
+
     def known(self) -> tuple[str, ...]:
         """Return every name a formula can read without naming a lookup."""
         return (*self.inputs, *self.lookups, *self.columns)
@@ -60,7 +64,7 @@ def gather(declared: Declared, problems: Problems) -> Library:
     inputs = _merged(declared, "inputs", problems)
     lookups = _merged(declared, "lookups", problems)
     columns = _merged(declared, "columns", problems)
-    _check_names(inputs, lookups, columns, problems)
+    clashing = _check_names(inputs, lookups, columns, problems)
     formulas, broken = _parsed(columns, inputs, problems)
     own = {f"{declared.project.models}/{name}.toml" for name in declared.report.models}
     offered = tuple(
@@ -69,24 +73,29 @@ def gather(declared: Declared, problems: Problems) -> Library:
         if entry.place.file in own or entry.place.file == declared.file
     )
     return Library(
-        _atoms(declared, problems), tables, inputs, lookups, columns, formulas, offered, frozenset(broken)
+        _atoms(declared, problems), tables, inputs, lookups, columns, formulas, offered, broken | clashing
     )
 
 
 def _atoms(declared: Declared, problems: Problems) -> Mapping[str, Unit]:
+    """Return the units; one that is declared wrongly is a problem, and a unit of its own."""
     found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for file, model in declared.models:
         for name, text in model.units.items():
             if found.setdefault(name, text) != text:
-                problems.add(
-                    f"unit {name!r} is declared differently before", Place(file, keys=("units", name))
-                )
+                what = f"unit {name!r} is declared differently in {files[name]}"
+                problems.add(what, Place(file, keys=("units", name)), _ONE_MEANING)
+            files.setdefault(name, file)
     try:
         return declare(found)
     except LedgerError as error:
+        wrong: dict[str, Unit] = {}
         for problem in error.problems:
-            problems.add(problem.what, Place(declared.file, keys=("units",)), problem.hint)
-        return declare({})
+            name = next(each for each in found if problem.what.startswith(f"unit {each!r}"))
+            wrong[name] = Unit(((name, 1),))
+            problems.add(problem.what, Place(files[name], keys=("units", name)), problem.hint)
+        return {**declare({name: text for name, text in found.items() if name not in wrong}), **wrong}
 
 
 def _merged(declared: Declared, section: str, problems: Problems) -> dict[str, Entry[Any]]:
@@ -101,16 +110,17 @@ def _merged(declared: Declared, section: str, problems: Problems) -> dict[str, E
 def _joined(first: Entry[T], second: Entry[T], problems: Problems) -> Entry[T]:
     """Return one declaration that says what either says; two that say different things are a problem."""
     changes: dict[str, Any] = {}
+    required = _required(first.value)
     for each in fields(first.value):
         ours, theirs = getattr(first.value, each.name), getattr(second.value, each.name)
-        default = getattr(type(first.value)(**_required(first.value)), each.name)
-        if theirs in (ours, default):
+        default = getattr(type(first.value)(**required), each.name)
+        if theirs == ours or (theirs == default and each.name not in required):
             continue
-        if ours == default:
+        if ours == default and each.name not in required:
             changes[each.name] = theirs
         else:
             what = f"{second.place.keys[-1]!r} has another {each.name} than in {first.place.file}"
-            problems.add(what, second.at(each.name), "one name has one meaning: use one of them, or rename")
+            problems.add(what, second.at(each.name), _ONE_MEANING)
     return Entry(replace(first.value, **changes), first.place)
 
 
@@ -124,7 +134,8 @@ def _check_names(
     lookups: Mapping[str, Entry[Lookup]],
     columns: Mapping[str, Entry[Column]],
     problems: Problems,
-) -> None:
+) -> frozenset[str]:
+    """Tell names that cannot be told apart; return those that have two meanings."""
     seen: dict[str, str] = {}
     for entries in (inputs, lookups, columns):
         for name, entry in entries.items():
@@ -135,11 +146,12 @@ def _check_names(
                 problems.add("'id' is the name of every row's own id", entry.place, "rename it")
             if name in lookups and entries is columns:
                 problems.add(f"{name!r} is a lookup and a column", entry.place, "rename one of them")
+    return frozenset(lookups.keys() & columns.keys())
 
 
 def _parsed(
     columns: Mapping[str, Entry[Column]], inputs: Mapping[str, Entry[Input]], problems: Problems
-) -> tuple[dict[str, Expr], set[str]]:
+) -> tuple[dict[str, Expr], frozenset[str]]:
     """Return each formula by its name; a default that is a formula goes by its input's name and a mark."""
     texts = {name: (entry.value.formula, entry.text_at("formula")) for name, entry in columns.items()}
     for name, entry in inputs.items():
@@ -154,4 +166,4 @@ def _parsed(
         except LedgerError as error:
             broken.add(name.removeprefix("="))
             problems.extend(error)
-    return found, broken
+    return found, frozenset(broken)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Problem, near
 from ledger.expr import names
-from ledger.given import Asked, check_bounds, given_value, is_set
-from ledger.kinds import Kind, Scope, described, typed
+from ledger.given import Asked, given_value, is_set
+from ledger.kinds import BROKEN, Kind, Scope, described, typed
 from ledger.model import listed
+from ledger.nodes import check_bounds
 from ledger.parse import parse
 from ledger.plan import Computed, Fetched, Given, How, Node, PlannedSheet, Shown
 from ledger.units import COUNT, same, spell
@@ -39,30 +40,23 @@ class SheetNames:
     settings: Settings
     nodes: dict[str, Node] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
-    path: list[str] = field(default_factory=list)
+    path: list[tuple[str, Place]] = field(default_factory=list)
 
-    def planned(self, wanted: Iterable[str], title: str) -> PlannedSheet:
+    def planned(self, wanted: Iterable[tuple[str, Place]], title: str) -> PlannedSheet:
         """Return the sheet with every wanted name and all that they read."""
         scope = self.scope
-        self.nodes.update((node.name, node) for node in scope.axis_nodes())
+        self.nodes.update((node.name, node) for node in scope.key_nodes())
+        self.broken.update(key for key in scope.sheet.set if not scope.can_set(key))
+        for name in scope.standing():
+            self._wanted(name, scope.place())
         for key in scope.sheet.set:
-            if self._can_be_set(key):
-                self._wanted(key, scope.place("set", key))
+            self._wanted(key, scope.place("set", key))
         columns = [(each, scope.place("columns", i)) for i, each in enumerate(scope.sheet.columns)]
         columns = columns or [(each, scope.place()) for each in scope.library.offered]
-        for each, place in [*columns, *((each, scope.place()) for each in wanted)]:
+        for each, place in (*columns, *wanted):
             self._wanted(each, place)
-        return PlannedSheet(scope.name, title, scope.axes, dict(self.nodes), self._where(), scope.place())
-
-    def _can_be_set(self, name: str) -> bool:
-        library, place = self.scope.library, replace(self.scope.place("set", name), offset=None)
-        if name in library.columns:
-            hint = "remove it, or do not use its model"
-            self.scope.problems.add(f"{name!r} is computed and cannot be set", place, hint)
-        elif name not in library.inputs and name not in library.lookups:
-            hint = near(name, (*library.inputs, *library.lookups))
-            self.scope.problems.add(f"{name!r} is no input of this report", place, hint)
-        return name not in library.columns and (name in library.inputs or name in library.lookups)
+        where = self._where()  # first, for what only the filter reads is a node too
+        return PlannedSheet(scope.name, title, scope.axes, dict(self.nodes), where, scope.place())
 
     def _wanted(self, name: str, place: Place) -> None:
         try:
@@ -76,15 +70,12 @@ class SheetNames:
             return self.nodes[name]
         if name in self.broken or name in self.scope.library.broken:
             raise _Broken
-        if name in self.path:
-            circle = [*self.path[self.path.index(name) :], name]
-            what, hint = f"circular reference: {' → '.join(circle)}", "one of them must not read the other"
-            self.scope.problems.add(what, place, hint)
-            self.broken.update(circle)
+        if any(each == name for each, _ in self.path):
+            self._tell_circle(name, place)
             raise _Broken
-        self.path.append(name)
+        self.path.append((name, place))
         try:
-            self.nodes[name] = self._resolved(name, place)
+            found = self._resolved(name, place)
         except LedgerError as error:
             self.scope.problems.extend(error)
             self.broken.add(name)
@@ -94,7 +85,22 @@ class SheetNames:
             raise
         finally:
             self.path.pop()
-        return self.nodes[name]
+        if found.kind == BROKEN:
+            self.broken.add(name)
+            raise _Broken
+        self.nodes[name] = found
+        return found
+
+    def _tell_circle(self, name: str, place: Place) -> None:
+        """Tell a circle from the same member on, wherever it was entered."""
+        members = [each for each, _ in self.path]
+        members = members[members.index(name) :]
+        first = members.index(min(members))
+        circle = [*members[first:], *members[: first + 1]]
+        hint = "one of them must not read the next" if len(members) > 1 else "it must not read itself"
+        at = {**dict(self.path), name: place}[circle[0]]
+        self.scope.problems.add(f"circular reference: {' → '.join(circle)}", at, hint)
+        self.broken.update(members)
 
     def _resolved(self, name: str, place: Place) -> Node:
         library, scope = self.scope.library, self.scope
@@ -103,19 +109,24 @@ class SheetNames:
         if name in library.inputs:
             return self._input(name, library.inputs[name])
         if name in library.lookups:
-            return self._lookup_key(name)
+            return self._lookup_key(name, place)
         owner, _, part = name.partition(".")
         if part:
             return self._field(owner, part, place)
         number = scope.axis_with(name)
         if number is not None:
             return scope.row_field(number, name, name)
+        if scope.unknown_rows():
+            raise _Broken
         known = (*library.known(), *(each for axis in scope.axes for each in scope.fields_of(axis)))
         raise LedgerError(Problem(f"unknown name {name!r}", place, near(name, known)))
 
     def _column(self, name: str, entry: Entry[Column]) -> Node:
         value, scope = entry.value, self.scope
-        place = entry.text_at("formula")
+        place, number = entry.text_at("formula"), scope.axis_with(name)
+        if number is not None:
+            what = f"{name!r} is a column, and a field of table {scope.axes[number].table!r} in the rows"
+            raise LedgerError(Problem(what, entry.place, "rename one of them"))
         computed, kind = self._computed(value.formula, scope.library.formulas[name], place)
         kind = self._with_unit(kind, entry)
         shown = scope.displayed(value.display, kind, value.unit, entry.text_at("display"))
@@ -185,14 +196,16 @@ class SheetNames:
         """Return an input: set, or the row's field, or its default."""
         scope = self.scope
         number = scope.axis_with(name)
-        if number is not None and (scope.axes[number].name == name or name not in scope.sheet.set):
+        if number is not None:
             return scope.row_field(number, name, name)
         kind = scope.kind_of(entry)
+        if kind == BROKEN or (scope.unknown_rows() and not is_set(scope, self.settings, name)):
+            raise _Broken
         if f"={name}" in scope.library.formulas and not is_set(scope, self.settings, name):
             return self._formula_default(name, entry, kind)
-        asked = Asked(name, kind, entry.value.default, entry.at("default"))
+        asked = Asked(name, kind, entry.value.default, entry.text_at("default"))
         value, place = given_value(scope, self.settings, asked)
-        check_bounds(name, value, entry, place, scope.problems)
+        check_bounds(name, value, (entry.value.min, entry.value.max), place, scope.problems)
         return self._input_node(name, entry, Given(value), place)
 
     def _input_node(self, name: str, entry: Entry[Input], how: How, place: Place) -> Node:
@@ -212,16 +225,16 @@ class SheetNames:
             raise LedgerError(Problem(what, place))
         return self._input_node(name, entry, computed, place)
 
-    def _lookup_key(self, name: str) -> Node:
-        """Return the text that leads a lookup with no `by`: set, or its default."""
+    def _lookup_key(self, name: str, place: Place) -> Node:
+        """Return the text that leads a lookup with no `by`: the row's field, set, or its default."""
         entry = self.scope.library.lookups[name]
-        value = entry.value
+        value, number = entry.value, self.scope.axis_with(name)
         if value.by:
             what = f"{name!r} is a lookup by {', '.join(listed(value.by))}; it has fields, no value"
-            raise LedgerError(
-                Problem(what, self.scope.place(), f"read one of its fields, such as {name}.FIELD")
-            )
-        asked = Asked(name, Kind("text"), value.default, entry.at("default"))
+            raise LedgerError(Problem(what, place, f"read one of its fields, such as {name}.FIELD"))
+        if number is not None:
+            return self.scope.row_field(number, name, name)
+        asked = Asked(name, Kind("text"), value.default, entry.text_at("default"))
         given, place = given_value(self.scope, self.settings, asked)
         label = self.scope.said(value.label, name)
         return Node(
@@ -237,13 +250,17 @@ class SheetNames:
         found = scope.lookup_field(owner, part, place)
         entry = scope.library.lookups[owner]
         by = listed(entry.value.by) or (owner,)
-        keys = [self.node(key, entry.text_at("by")) for key in by]
-        for key in keys:
+        places = [
+            entry.text_at(*(("by",) if isinstance(entry.value.by, str) else ("by", i)))
+            for i in range(len(by))
+        ]
+        keys = [self.node(key, at) for key, at in zip(by, places, strict=True)]
+        for key, at in zip(keys, places, strict=True):
             if key.kind.kind != "text":
-                raise LedgerError(Problem(f"a key is a text, {key.name!r} is not", entry.text_at("by")))
+                raise LedgerError(Problem(f"a key is a text, {key.name!r} is not", at))
         source = scope.tables[entry.value.table].source
         width = len(source.key) if source else 1
-        if len(by) != width:
+        if width and len(by) != width:
             what = f"lookup {owner!r} has {len(by)} key(s), table {entry.value.table!r} has {width}"
             raise LedgerError(Problem(what, entry.text_at("by")))
         return replace(
@@ -259,6 +276,9 @@ class SheetNames:
         if not text:
             return None
         place = self.scope.place("where")
+        if not self.scope.axes and not self.scope.unknown_rows():
+            self.scope.problems.add(f"sheet {self.scope.name!r} has no rows to filter", place)
+            return None
         try:
             computed, kind = self._computed(text, parse(text, place), place)
         except LedgerError as error:

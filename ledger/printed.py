@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ledger.errors import Place, Problems, near
 from ledger.model import ViewColumn, listed, spoken
 from ledger.nodes import displayed
-from ledger.plan import ID, PlannedView, PrintedColumn
+from ledger.plan import PlannedView, PrintedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from ledger.declarations import Declared
     from ledger.display import Ladder
     from ledger.library import Library
-    from ledger.model import Label, Printed, Report, View
+    from ledger.model import Label, Printed, View
     from ledger.plan import Node, PlannedSheet
 
 _MATRIX = ("down", "across", "cell")
 
 
-def wanted_names(report: Report, sheet: str) -> tuple[str, ...]:
-    """Return the names of a sheet that views print."""
-    found: list[str] = []
-    for view in report.views.values():
-        if view.sheet == sheet:
-            found += [column.column for _, column in _declared_columns(view)]
-            found += [name for _, column in _declared_columns(view) for name in _named(column.label)]
-    return tuple(name for name in dict.fromkeys(found) if name != ID)
+def wanted_names(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:
+    """Return the names of a sheet that views print, each with where a view names it first."""
+    found: dict[str, Place] = {}
+    for name, view in declared.report.views.items():
+        for keys, column in _declared_columns(view) if view.sheet == sheet else ():
+            at = Place(declared.file, keys=("views", name, *keys), offset=0)
+            found.setdefault(column.column, _inside(view, at, "column"))
+            for inner in _named(column.label):
+                found.setdefault(inner, _inside(view, at, "label"))
+    return tuple(found.items())
 
 
 def planned_views(
@@ -39,13 +41,19 @@ def planned_views(
     """Return every view whose names are all known; tell the others."""
     report = declared.report
     found = []
+    seen: dict[str, str] = {}
     for name, view in report.views.items():
         place = Place(declared.file, keys=("views", name))
+        if seen.setdefault(name.casefold(), name) != name:
+            what = f"{name!r} and {seen[name.casefold()]!r} differ in case only"
+            problems.add(what, place, "rename one of them: both are names of files")
         if view.sheet not in sheets:
             at = replace(place, keys=(*place.keys, "sheet"), offset=0)
             problems.add(f"unknown sheet {view.sheet!r}", at, near(view.sheet, sheets))
             continue
-        writer = _ViewWriter(view, place, sheets[view.sheet], declared.project.language, library, problems)
+        sheet, language = report.sheets[view.sheet], declared.project.language
+        has_rows = bool(sheet.rows) or any(isinstance(value, list) for value in sheet.set.values())
+        writer = _ViewWriter(view, place, sheets[view.sheet], has_rows, language, library, problems)
         planned = writer.planned(name)
         found += [planned] if planned else []
     _check_calc(declared, library, problems)
@@ -60,6 +68,14 @@ def _declared_columns(view: View) -> Iterator[tuple[tuple[str | int, ...], ViewC
         column = getattr(view, key)
         if column:
             yield (key,), _column(column)
+
+
+def _inside(view: View, column: Place, key: str) -> Place:
+    """Return the place of a key of a column that a view declares, of the column where it is only a name."""
+    name, *number = column.keys[2:]
+    declared = getattr(view, str(name))
+    alone = isinstance(declared[int(number[0])] if number else declared, str)
+    return column if alone else replace(column, keys=(*column.keys, key))
 
 
 def _column(column: Printed) -> ViewColumn:
@@ -85,21 +101,19 @@ class _ViewWriter:
     view: View
     place: Place
     sheet: PlannedSheet
+    has_rows: bool
     language: str
     library: Library
     problems: Problems
 
     def planned(self, name: str) -> PlannedView | None:
         """Return the view with its columns resolved, None if some cannot be."""
-        view = self.view
+        view, before = self.view, len(self.problems.found)
         self._check_shape()
+        if len(self.problems.found) == before:
+            self._check_twice()
         columns = [self._printed(column, keys) for keys, column in _declared_columns(view)]
-        seen: dict[str, int] = {}
-        for i, column in enumerate(columns):
-            if column and seen.setdefault(column.name, i) != i:
-                what = f"{column.name!r} is printed twice"
-                self.problems.add(what, self._at("columns", i), "give one of them another name: as = 'NAME'")
-        if not columns or not all(columns):
+        if len(self.problems.found) > before or not all(columns):
             return None
         return PlannedView(
             name, view.sheet, view.kind, spoken(view.title, self.language, self.sheet.title),
@@ -111,41 +125,44 @@ class _ViewWriter:
 
     def _check_shape(self) -> None:
         """Tell keys that the kind of view does not have, and those that it needs."""
-        view, matrix = self.view, self.view.kind == "matrix"
-        for key in _MATRIX:
-            if bool(getattr(view, key)) != matrix:
-                what = f"a matrix needs {key!r}" if matrix else f"{key!r} is for a matrix"
-                self.problems.add(what, self._at(key) if not matrix else self.place)
-        if bool(view.columns) == matrix:
-            self.problems.add("a matrix has no columns" if matrix else "the view has no columns", self.place)
-        if view.kind == "record" and bool(view.row) != bool(self.sheet.axes):
-            what = (
-                "a record of a sheet with rows needs row = 'ID'"
-                if self.sheet.axes
-                else "the sheet has one row"
-            )
-            self.problems.add(what, self.place)
-        if view.kind != "record" and not self.sheet.axes:
-            self.problems.add(
-                f"sheet {view.sheet!r} has no rows", self.place, "a view of one row is a record"
-            )
+        view, kind = self.view, self.view.kind
+        owners = {"columns": {"table", "record"}, "row": {"record"}, **{key: {"matrix"} for key in _MATRIX}}
+        for key, kinds in owners.items():
+            if getattr(view, key) and kind not in kinds:
+                self.problems.add(f"{key!r} is for a {' or '.join(sorted(kinds))}", self._at(key))
+            elif not getattr(view, key) and kind in kinds and key != "row":
+                self.problems.add(f"a {kind} needs {key!r}", self.place)
+        if kind == "record" and self.has_rows and not view.row:
+            self.problems.add("a record of a sheet with rows needs row = 'ID'", self.place)
+        if kind == "record" and view.row and not self.has_rows:
+            self.problems.add(f"sheet {view.sheet!r} has no rows", self._at("row"), "delete 'row'")
+        if kind != "record" and not self.has_rows:
+            hint = "a view of one row is a record"
+            self.problems.add(f"sheet {view.sheet!r} has no rows", self.place, hint)
+
+    def _check_twice(self) -> None:
+        """Tell columns that go by one name."""
+        seen: set[str] = set()
+        for keys, column in _declared_columns(self.view):
+            name = column.as_ or column.column
+            if name in seen:
+                what, hint = f"{name!r} is printed twice", "give one of them another name: as = 'NAME'"
+                self.problems.add(what, replace(self._at(*keys), offset=0), hint)
+            seen.add(name)
 
     def _printed(self, column: ViewColumn, keys: tuple[str | int, ...]) -> PrintedColumn | None:
         node = self.sheet.nodes.get(column.column)
-        if node is None:
-            known = (*self.library.known(), *self.sheet.nodes)
-            if column.column not in known:
-                self.problems.add(
-                    f"unknown column {column.column!r}", self._at(*keys), near(column.column, known)
-                )
+        if node is None:  # which the sheet has told, or what it reads
             return None
         label = spoken(column.label, self.language, node.label or node.name)
-        for _, name in _parts(label):
+        # A column's own label stands on other sheets too, where braces are only braces.
+        heading = _parts(label) if column.label else ((label, ""),)
+        for _, name in heading:
             inside = self.sheet.nodes.get(name) if name else None
             if inside is not None and inside.varies:
                 self.problems.add(f"{name!r} in a label differs from row to row", self._at(*keys))
         ladder = self._ladder(column, node, keys)
-        return PrintedColumn(node.name, column.as_ or column.column, _parts(label), ladder, node.kind.kind)
+        return PrintedColumn(node.name, column.as_ or column.column, heading, ladder, node.kind.kind)
 
     def _ladder(self, column: ViewColumn, node: Node, keys: tuple[str | int, ...]) -> Ladder | None:
         if not column.display:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,18 +11,19 @@ from ledger import display
 from ledger.formulas import helpers, outside, plain_text
 from ledger.layout import PRINTED, Layout, cell, span
 from ledger.pages import One, Page, column_width, row
-from ledger.plan import ID
-from ledger.values import Values, texts
+from ledger.plan import ID, Given
 from ledger.views import heading_text, row_numbers
 from ledger.words import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from ledger.display import Ladder
     from ledger.evaluate import Result, SheetResult
     from ledger.plan import Plan, PlannedSheet, PlannedView, PrintedColumn
     from ledger.sheetdata import Band
     from ledger.styles import Styles
+    from ledger.values import Values
 
 #: Longer views are not printed in the workbook.
 LONGEST = 1_000
@@ -99,7 +100,11 @@ class _Writer:
 
     def table(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
         """Return heading and spots of a table: one helper group a column, one id a row."""
-        heading = {i: self.heading(column, i) for i, column in enumerate(self.view.columns, 1)}
+        heading: dict[int, One] = {}
+        for i, column in enumerate(self.view.columns, 1):
+            heading |= self.heading(
+                column, _Spot(start, i, max((self.right - 1, *heading)) + 1, column, None)
+            )
         rows = row_numbers(self.view, self.result)
         spots = [
             _Spot(start + 1 + i, j, self.right + _ROW_HELPERS + (j - 1) * _CELL_HELPERS, column, number)
@@ -138,21 +143,30 @@ class _Writer:
             )
             for i, (a, b) in enumerate(zip(downs, acrosses, strict=True))
         ]
-        return {1: self.heading(down, 1)}, spots
+        return self.heading(down, _Spot(start, 1, self.right + group * (1 + len(columns)), down, None)), spots
 
-    def heading(self, column: PrintedColumn, at: int) -> One:
-        """Return a heading; names in its label are cells."""
+    def heading(self, column: PrintedColumn, spot: _Spot) -> dict[int, One]:
+        """Return a heading and its helper cells; names in its label are live."""
         text = heading_text(column, self.sheet, self.result)
-        self.shown.setdefault(at, []).append(text)
-        style = self.styles.number("head")
-        parts = [
-            part
-            for before, name in column.heading
-            for part in (_quoted(before), outside(self.layout, self.sheet.name, name) if name else "")
-            if part
-        ]
+        self.shown.setdefault(spot.column, []).append(text)
+        cells: dict[int, One] = {}
+        parts = []
+        for before, name in column.heading:
+            parts.append(_quoted(before))
+            if name:
+                inner, told = self.named(name, replace(spot, helper=_free(cells, spot.helper)))
+                cells |= inner
+                parts.append(told)
         live = any(name for _, name in column.heading)
-        return One(style, text, "&".join(parts) if live else None)
+        formula = "&".join(part for part in parts if part) if live else None
+        return {**cells, spot.column: One(self.styles.number("head"), text, formula)}
+
+    def named(self, name: str, spot: _Spot) -> tuple[dict[int, One], str]:
+        """Return the helper cells of a name in a label, and the formula of its printed text."""
+        node, source = self.sheet.nodes[name], outside(self.layout, self.sheet.name, name)
+        if node.kind.kind == "text" and isinstance(node.how, Given):
+            return {}, source
+        return self.told(node.ladder, node.kind.kind, self.result.values[name], source, spot)
 
     def cells(self, spot: _Spot) -> dict[int, One]:
         """Return the printed cell and its helper cells."""
@@ -160,7 +174,8 @@ class _Writer:
         cells: dict[int, One] = {}
         first = spot.helper
         if self.view.kind == "record":
-            cells[1] = self.heading(spot.printed, 1)
+            right = first + _ROW_HELPERS + _CELL_HELPERS
+            cells |= self.heading(spot.printed, replace(spot, column=1, helper=right))
         position = None
         if spot.number is not None and node.varies:
             at = self.right if self.view.kind == "table" else first
@@ -192,27 +207,40 @@ class _Writer:
 
     def printed(self, spot: _Spot, value: Values, fetched: str, first: int) -> dict[int, One]:
         """Return x, k, y, n and the printed text of one cell."""
-        helper, x = self.styles.number("helper"), cell(first, spot.row)
-        text = _printed(spot.printed, value)
-        self.shown.setdefault(spot.column, []).append(text[0])
+        printed, column = spot.printed, spot.column
+        (text,) = _printed(printed, value)
+        cells, formula = self.told(printed.ladder, printed.kind, value, fetched, replace(spot, helper=first))
         look = "printed" if value.data.dtype == np.float64 and self.view.kind != "record" else "printed text"
-        style = self.styles.number("head" if spot.row and self._is_top(spot) else look)
-        cells = {first: One(helper, value, fetched)}
-        ladder = spot.printed.ladder
+        if self._is_top(spot):
+            look = "head"
+            before = f"{heading_text(printed, self.sheet, self.result)} "
+            text, formula = before + text, f"{_quoted(before)}&{formula}"
+        self.shown.setdefault(column, []).append(text)
+        return {**cells, column: One(self.styles.number(look), text, formula)}
+
+    def told(
+        self, ladder: Ladder | None, kind: str, value: Values, fetched: str, spot: _Spot
+    ) -> tuple[dict[int, One], str]:
+        """Return the cells x, k, y, n, from column `spot.helper` on, and the formula of the printed text."""
+        first, style = spot.helper, self.styles.number("helper")
+        x, *inner = (cell(first + i, spot.row) for i in range(_CELL_HELPERS))
+        cells = {first: One(style, value, fetched)}
         if ladder is None or not ladder.steps:
-            cells[spot.column] = One(style, texts(text), plain_text(spot.printed.kind, x))
-            return cells
-        inner = (cell(first + 1, spot.row), cell(first + 2, spot.row), cell(first + 3, spot.row))
-        *formulas, last = helpers(self.layout, ladder, x, inner)
+            return cells, plain_text(kind, x)
+        *formulas, last = helpers(self.layout, ladder, x, (inner[0], inner[1], inner[2]))
         worked = display.worked(ladder, value)
         for i, (formula, each) in enumerate(zip(formulas, (worked.k, worked.y, worked.n), strict=True), 1):
-            cells[first + i] = One(helper, each, formula)
-        cells[spot.column] = One(style, texts(text), last)
-        return cells
+            cells[first + i] = One(style, each, formula)
+        return cells, last
 
     def _is_top(self, spot: _Spot) -> bool:
         """Whether a spot is the heading of a matrix column."""
         return self.view.kind == "matrix" and spot.printed is self.view.columns[1]
+
+
+def _free(cells: Iterable[int], first: int) -> int:
+    """Return the column right of all `cells`, `first` or further right."""
+    return max((first - 1, *cells)) + 1
 
 
 def _quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.errors import Place, Problem, Problems, near
+from ledger.values import UNWRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +23,6 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 _CELL = re.compile(
     r'(?P<blank>[^\S\r\n]*+)"(?P<quoted>[^"]*+(?:""[^"]*+)*+)"(?P<after>[^,\r\n]*)|(?P<plain>[^,\r\n]*)'
 )
-# A workbook is XML, which has no way to write these.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _SIGNATURES = {
     b"PK\x03\x04": "this is a workbook or another zip: save the sheet as CSV UTF-8",
     b"\xff\xfe": 'save the file as CSV UTF-8, or declare encoding = "utf-16"',
@@ -259,9 +258,9 @@ def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeErro
 
 
 def _check_characters(csv: Csv, problems: Problems) -> None:
-    if not _FORBIDDEN.search(csv.text):
+    if not UNWRITABLE.search(csv.text):
         return
     for line, text in enumerate(_BREAK.split(csv.text), 1):
-        if found := _FORBIDDEN.search(text):
+        if found := UNWRITABLE.search(text):
             what = f"the character U+{ord(found[0]):04X} cannot stand in a workbook"
             problems.add(what, Place(csv.name, line, found.start() + 1), "delete it")

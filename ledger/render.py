@@ -14,7 +14,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from ledger.errors import LedgerError, Place, Problem, near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ledger.errors import Problems
     from ledger.plan import Plan
@@ -25,7 +25,9 @@ MEDIA = ("md", "html", "csv", "txt")
 # A matrix is printed as the table that it is.
 _SHAPES = {"table": "table", "matrix": "table", "record": "record"}
 # Rendered right by every book builder tried; a backslash is not.
-_MARKDOWN = {each: f"&#{ord(each)};" for each in "|*_`~$[]{}<>&\\#"}
+_MARKDOWN = {ord(each): f"&#{ord(each)};" for each in "|*_`~$[]{}<>&\\#"} | {ord("\n"): "<br>"}
+# What Jinja says of a name, or of an attribute, that is not there.
+_UNDEFINED = re.compile(r"'(\w+)'(?: is undefined)?$")
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
@@ -46,7 +48,7 @@ class Templates:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
-        environment.filters.update({"md": _md, "csv": _csv, "pad": _pad, "width": _width})
+        environment.filters.update({"md": _md, "csv": _csv})
         return environment
 
 
@@ -67,64 +69,79 @@ def render(press: Press, views: tuple[View, ...], problems: Problems) -> dict[st
     plain, escaped = press.templates.environment(escape=False), press.templates.environment(escape=True)
     found: dict[str, str] = {}
     for view in views:
-        own = {name.removesuffix(".j2").rpartition(".")[2]: name for name in view.templates}
-        _check_media(view, own, problems)
+        own = _own_templates(view, problems)
         for medium in MEDIA:
             template = own.get(medium) or f"{_SHAPES[view.kind]}.{medium}.j2"
             try:
                 environment = escaped if medium == "html" else plain
-                found[f"{view.name}.{medium}"] = _rendered(environment, template, press, view)
+                found[f"{view.name}.{medium}"] = _rendered(environment, template, medium, press, view)
             except LedgerError as error:
                 problems.extend(error)
     return found
 
 
-def _check_media(view: View, own: Mapping[str, str], problems: Problems) -> None:
-    for medium, name in own.items():
+def _own_templates(view: View, problems: Problems) -> dict[str, str]:
+    """Return the templates that a view names, by medium; tell one that is for none, and a second one."""
+    found: dict[str, str] = {}
+    for name in view.templates:
+        medium = name.removesuffix(".j2").rpartition(".")[2]
         if medium not in MEDIA:
-            what, hint = (
-                f"template {name!r} is for no medium",
-                f"name it NAME.MEDIUM.j2, MEDIUM one of {', '.join(MEDIA)}",
-            )
-            problems.add(what, _named(view), hint)
+            hint = f"name it NAME.MEDIUM.j2, MEDIUM one of {', '.join(MEDIA)}"
+            problems.add(f"template {name!r} is for no medium", _named(view, name), hint)
+        elif medium in found:
+            what = f"templates {found[medium]!r} and {name!r} are both for {medium}"
+            problems.add(what, _named(view, name), "delete one of them")
+        found.setdefault(medium, name)
+    return found
 
 
-def _named(view: View) -> Place:
-    """Return where a view names its template, else the view."""
-    return replace(view.place, keys=(*view.place.keys, "template"), offset=0)
+def _named(view: View, name: str) -> Place:
+    """Return where a view names a template, else the view."""
+    keys: tuple[str | int, ...] = (*view.place.keys, "template")
+    if len(view.templates) > 1 and name in view.templates:
+        keys = (*keys, view.templates.index(name))
+    return replace(view.place, keys=keys, offset=0)
 
 
-def _rendered(environment: jinja2.Environment, name: str, press: Press, view: View) -> str:
+def _rendered(environment: jinja2.Environment, name: str, medium: str, press: Press, view: View) -> str:
     names = (heading.name for heading in view.headings)
     record = dict(zip(names, view.rows[0], strict=True)) if view.rows else {}
-    folder = press.templates.name
+    context = {
+        "view": view, "cells": _cells(view, medium), "report": press.report, "words": press.words,
+        "record": _nested(record),
+    }  # fmt: skip
     try:
-        return environment.get_template(name).render(
-            view=view, report=press.report, words=press.words, record=_nested(record), widths=_widths(view)
-        )
+        return environment.get_template(name).render(context)
     except jinja2.TemplateNotFound as error:
         known = (path.name for each in press.templates.folders for path in each.glob("*.j2"))
+        place = _template_place(error, press.templates) or _named(view, name)
         raise LedgerError(
-            Problem(f"no template {error.name!r}", _named(view), near(str(error.name), known))
+            Problem(f"no template {error.name!r}", place, near(str(error.name), known))
         ) from None
     except jinja2.TemplateSyntaxError as error:
-        place = Place(f"{folder}/{error.name or name}", error.lineno)
+        place = Place(f"{press.templates.name}/{error.name or name}", error.lineno)
         raise LedgerError(Problem(f"template cannot be read: {error.message}", place)) from None
+    except UnicodeDecodeError as error:
+        what = f"template is not UTF-8: byte 0x{error.object[error.start]:02X} at offset {error.start}"
+        place = _template_place(error, press.templates) or Place(f"{press.templates.name}/{name}")
+        raise LedgerError(Problem(what, place, "save the file as UTF-8")) from None
     except Exception as error:  # noqa: BLE001  # a template may fail in any way; its author is told where
-        file, line = _template_place(error, press.templates)
-        what = f"template fails on view {view.name!r}: {error}"
-        raise LedgerError(Problem(what, Place(f"{folder}/{file or name}", line))) from None
+        at = _template_place(error, press.templates) or Place(f"{press.templates.name}/{name}")
+        wrong = _UNDEFINED.search(str(error)) if isinstance(error, jinja2.UndefinedError) else None
+        hint = near(wrong[1], (*context, *record)) if wrong else ""
+        raise LedgerError(Problem(f"template fails on view {view.name!r}: {error}", at, hint)) from None
 
 
-def _template_place(error: Exception, templates: Templates) -> tuple[str, int]:
-    """Return the template and line that the traceback went through last."""
-    file, line, step = "", 0, error.__traceback__
+def _template_place(error: Exception, templates: Templates) -> Place | None:
+    """Return the line of the template that the traceback went through last, None if it is in none."""
+    found, step = None, error.__traceback__
     while step is not None:
         path = Path(step.tb_frame.f_code.co_filename)
-        if path.parent in templates.folders:
-            file, line = path.name, step.tb_lineno
+        for folder in templates.folders:
+            if path.is_relative_to(folder):
+                found = Place(f"{templates.name}/{path.relative_to(folder).as_posix()}", step.tb_lineno)
         step = step.tb_next
-    return file, line
+    return found
 
 
 def _nested(record: Mapping[str, str]) -> dict[str, object]:
@@ -138,11 +155,47 @@ def _nested(record: Mapping[str, str]) -> dict[str, object]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The texts of a view spelled for one medium: headings, the rule below them, rows."""
+
+    headings: tuple[str, ...]
+    rules: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def _cells(view: View, medium: str) -> Cells:
+    """Return the cells as the medium needs them: escaped, padded, or with every digit."""
+    labels = tuple(heading.label for heading in view.headings)
+    match medium:
+        case "md":
+            columns = [[_md(text) for text in column] for column in zip(labels, *view.rows, strict=True)]
+            return _padded(columns, (False,) * len(labels), least=3)
+        case "txt":
+            numeric = tuple(heading.numeric for heading in view.headings)
+            return _padded(
+                [list(column) for column in zip(labels, *view.rows, strict=True)], numeric, least=1
+            )
+        case "csv":
+            rows = tuple(tuple(map(_csv, row)) for row in view.full)
+            return Cells(tuple(map(_csv, view.full_names)), (), rows)
+    return Cells(labels, (), view.rows)
+
+
+def _padded(columns: list[list[str]], right: Sequence[bool], least: int) -> Cells:
+    """Return columns, headings first, as cells of one width; text of a `right` column stands at the right."""
+    widths = [max(least, *map(_width, column)) for column in columns]
+    padded = [
+        [_pad(text, width, right=to_the_right) for text in column]
+        for column, width, to_the_right in zip(columns, widths, right, strict=True)
+    ]
+    headings, *rows = zip(*padded, strict=True)
+    return Cells(headings, tuple("-" * width for width in widths), tuple(rows))
+
+
 def _md(text: str) -> str:
     """Return text as a Markdown table's cell shows it in every builder."""
-    return (
-        "".join(_MARKDOWN.get(each, each) for each in text).replace("\n", "<br>").replace("--", "&#45;&#45;")
-    )
+    return text.translate(_MARKDOWN).replace("--", "&#45;&#45;")
 
 
 def _csv(text: str) -> str:
@@ -152,28 +205,15 @@ def _csv(text: str) -> str:
 
 def _width(text: str) -> int:
     """Return how many columns text takes in a fixed-width font: Chinese takes two."""
-    wide = {"W": 2, "F": 2}
+    if text.isascii():
+        return len(text)
     return sum(
-        0 if unicodedata.combining(each) else wide.get(unicodedata.east_asian_width(each), 1) for each in text
+        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
+        for each in text
     )
 
 
 def _pad(text: str, width: int, *, right: bool = False) -> str:
     """Return text padded to `width` columns."""
-    room = " " * max(width - _width(text), 0)
+    room = " " * (width - _width(text))
     return room + text if right else text + room
-
-
-@dataclass(frozen=True, slots=True)
-class _Widths:
-    """How wide each column is: as Markdown, and as plain text."""
-
-    md: tuple[int, ...]
-    txt: tuple[int, ...]
-
-
-def _widths(view: View) -> _Widths:
-    labels = [heading.label for heading in view.headings]
-    columns = [[label, *(row[i] for row in view.rows)] for i, label in enumerate(labels)]
-    md = tuple(max(3, *(_width(_md(text)) for text in column)) for column in columns)
-    return _Widths(md, tuple(max(_width(text) for text in column) for column in columns))

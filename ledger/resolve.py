@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.errors import Place, Problems, near
-from ledger.given import Settings
 from ledger.library import gather
 from ledger.model import listed, spoken
 from ledger.names import SheetNames
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.declarations import Declared
+    from ledger.given import Settings
     from ledger.library import Library
     from ledger.model import Sheet
     from ledger.plan import PlannedTable
@@ -26,29 +26,28 @@ if TYPE_CHECKING:
 
 #: Sheets that every workbook has; `Checks` and `_published` are kept for the reviewer.
 FIXED_SHEETS = ("Printed", "Definitions", "Checks", "_display", "_published")
+_LONGEST = 31
 
 
-def resolve(declared: Declared, given: Mapping[str, str], problems: Problems) -> Plan:
-    """Return the plan of a report, with the inputs in `given` set as their texts say.
+def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
+    """Return the plan of a report, with inputs set from outside as `settings` say.
 
     What cannot be resolved is a problem and left out, so that the rest can be checked in the same run.
     """
     library = gather(declared, problems)
     report, language = declared.report, declared.project.language
-    _check_space(declared, library, problems)
-    settings = Settings(declared.name, dict(given), set())
-    axes = {
-        name: _axes(name, sheet, declared, library, settings, problems)
-        for name, sheet in report.sheets.items()
-    }
+    settings.known.update(library.settable())
+    axes = {name: _axes(name, sheet, declared, library, problems) for name, sheet in report.sheets.items()}
+    listed_inputs = {axis.name for parts in axes.values() for axis in parts if axis.name != axis.table}
+    settings.taken.update(listed_inputs & settings.given.keys())
     stands = _where_tables_stand(axes, library)
-    tables = planned_tables(declared, library, axes, stands, problems)
+    _check_space(declared, library, axes, stands, problems)
+    tables = planned_tables(declared, library, axes, stands, settings.given, problems)
     sheets: dict[str, PlannedSheet] = {}
     for name, sheet in report.sheets.items():
         scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)
         title = spoken(sheet.title, language, name)
-        sheets[name] = SheetNames(scope, settings).planned(wanted_names(report, name), title)
-    settings.check_used(library, problems)
+        sheets[name] = SheetNames(scope, settings).planned(wanted_names(declared, name), title)
     views = planned_views(declared, library, sheets, problems)
     return Plan(
         declared.name,
@@ -63,26 +62,36 @@ def resolve(declared: Declared, given: Mapping[str, str], problems: Problems) ->
     )
 
 
-def _check_space(declared: Declared, library: Library, problems: Problems) -> None:
-    """Tables, ledger sheets and the fixed sheets are all worksheets, so their names must differ."""
+def _check_space(
+    declared: Declared,
+    library: Library,
+    axes: Mapping[str, tuple[Axis, ...]],
+    stands: Mapping[str, str],
+    problems: Problems,
+) -> None:
+    """Tables, lists, ledger sheets and the fixed sheets are all worksheets, so their names must differ."""
     taken = {name.casefold(): f"the sheet {name!r} of every workbook" for name in FIXED_SHEETS}
-    for name, entry in library.tables.items():
+    named = [(name, f"table {name!r}", entry.place) for name, entry in library.tables.items()]
+    here = Place(declared.file, keys=("sheets",))
+    named += [(name, f"sheet {name!r}", replace(here, keys=(*here.keys, name))) for name in axes]
+    named += [
+        (axis.table, f"list {axis.table!r}", replace(here, keys=(*here.keys, name, "set", axis.name)))
+        for name, parts in axes.items()
+        for axis in parts
+        if axis.name != axis.table and axis.table not in stands
+    ]
+    for name, what, place in named:
         if name.casefold() in taken:
-            problems.add(f"table {name!r} has the name of {taken[name.casefold()]}", entry.place, "rename it")
-        taken[name.casefold()] = f"the table {name!r}"
-    for name in declared.report.sheets:
-        if name.casefold() in taken:
-            place = Place(declared.file, keys=("sheets", name))
-            problems.add(f"sheet {name!r} has the name of {taken[name.casefold()]}", place, "rename it")
-        taken[name.casefold()] = f"the sheet {name!r}"
+            problems.add(f"{what} has the name of {taken[name.casefold()]}", place, "rename it")
+        if len(name) > _LONGEST:
+            problems.add(f"{what} has {len(name)} characters, a worksheet's name has {_LONGEST}", place)
+        taken[name.casefold()] = f"the {what}"
     if not declared.report.sheets:
-        problems.add(
-            "the report has no sheet", Place(declared.file, keys=("sheets",)), "declare [sheets.NAME]"
-        )
+        problems.add("the report has no sheet", here, "declare [sheets.NAME]")
 
 
 def _axes(
-    name: str, sheet: Sheet, declared: Declared, library: Library, settings: Settings, problems: Problems
+    name: str, sheet: Sheet, declared: Declared, library: Library, problems: Problems
 ) -> tuple[Axis, ...]:
     found: list[Axis] = []
     for i, table in enumerate(listed(sheet.rows)):
@@ -95,9 +104,17 @@ def _axes(
         else:
             found.append(Axis(table, table))
     for key, value in sheet.set.items():
-        if isinstance(value, list) and key not in settings.given:
+        if isinstance(value, list) and _can_be_listed(key, library):
             found.append(Axis(key, f"{name}_{key}"))
     return tuple(found)
+
+
+def _can_be_listed(name: str, library: Library) -> bool:
+    """Whether the rows of a sheet can take a list of values for `name`."""
+    lookup = library.lookups.get(name)
+    return name not in library.columns and (
+        name in library.inputs or (lookup is not None and not lookup.value.by)
+    )
 
 
 def _where_tables_stand(axes: Mapping[str, tuple[Axis, ...]], library: Library) -> dict[str, str]:

@@ -24,7 +24,8 @@ _EXACT = 2**53  # the integers up to here are what a double holds exactly
 _CELL_UNITS = 32_767  # what a cell of a workbook holds, in UTF-16 units
 _KEY_LENGTH = 200  # MATCH finds no text beyond 255
 # A key stands in markers, comments and MATCH, where each of these means something or is not seen.
-_NOT_IN_KEY = re.compile("[\\s|*?~\u200b\u2060\ufeff]|--")
+NOT_IN_KEY = re.compile("[\\s|*?~\u200b\u2060\ufeff]|--")
+KEY_HINT = "use letters, digits and such as '-', '_', '.', '/'"
 _GRAMMAR = {
     "integer": re.compile(r"-?[0-9]+"),
     "number": re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"),
@@ -117,7 +118,12 @@ class Scenario:
 
 
 def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenario | None:
-    """Return the rows of `source`, or None after adding all that is wrong with it to `problems`."""
+    """Return the rows of `source`, or None after adding all that is wrong with it to `problems`.
+
+    None too if it has no key, which its declaration has told.
+    """
+    if not source.key:
+        return None
     told = len(problems.found)
     data = _bytes(source, problems)
     csv = None if data is None else decode(source.name, data, source.encoding, problems)
@@ -194,10 +200,9 @@ def _keys(rows: Table, source: Source, problems: Problems) -> tuple[str, ...]:
     headers = [header for header in source.key if header in rows.columns]
     for header in headers:
         for row, part in enumerate(rows.under(header)):
-            if found := _NOT_IN_KEY.search(part):
+            if found := NOT_IN_KEY.search(part):
                 what = f"key {shown(part)} holds {found[0]!r}"
-                hint = "use letters, digits and such as '-', '_', '.', '/'"
-                problems.add(what, rows.place(row, rows.columns[header]), hint)
+                problems.add(what, rows.place(row, rows.columns[header]), KEY_HINT)
             elif not part:
                 problems.add(_empty(header), rows.place(row, rows.columns[header]))
     keys = tuple("|".join(parts) for parts in zip(*map(rows.under, headers), strict=True))

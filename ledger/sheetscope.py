@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.kinds import Kind, described
-from ledger.model import spoken
+from ledger.kinds import BROKEN, Kind, described
+from ledger.model import listed, spoken
 from ledger.nodes import Display, declared_kind, displayed
 from ledger.plan import ID, Axis, Fetched, How, Node, PlannedTable, RowField, RowId, RowKey
 from ledger.units import same
@@ -45,24 +45,47 @@ class SheetScope:
     def kind_of(self, entry: Entry[Input]) -> Kind:
         """Return the declared kind of an input."""
         value = entry.value
-        return declared_kind(value.kind, value.unit, entry.at("unit"), self.library.atoms, self.problems)
+        return declared_kind(value.kind, value.unit, entry.text_at("unit"), self.library.atoms, self.problems)
 
     def displayed(self, text: str, kind: Kind, unit: str, place: Place) -> Display:
         """Return how a value of this sheet is printed."""
         return displayed(text, kind, unit, place, self.library.atoms, self.problems)
 
-    def axis_nodes(self) -> Iterator[Node]:
-        """Yield the row's id and keys, and the fields of the table that stands on this sheet."""
+    def unknown_rows(self) -> bool:
+        """Whether the rows name a table that is none, so that there is no telling what they give."""
+        return any(table not in self.library.tables for table in listed(self.sheet.rows))
+
+    def can_set(self, name: str) -> bool:
+        """Whether the sheet can set `name`; tell why not."""
+        library, number = self.library, self.axis_with(name)
+        place = replace(self.place("set", name), offset=None)
+        if name in library.broken:
+            return False
+        if name in library.columns:
+            hint = "remove it, or do not use its model"
+            self.problems.add(f"{name!r} is computed and cannot be set", place, hint)
+        elif name not in library.settable():
+            self.problems.add(f"{name!r} is no input of this report", place, near(name, library.settable()))
+        elif number is not None and self.axes[number].name != name:
+            what = f"{name!r} is set, and table {self.axes[number].table!r} gives it for each row"
+            self.problems.add(what, place, "remove one of them")
+        else:
+            return True
+        return False
+
+    def standing(self) -> Iterator[str]:
+        """Yield the fields of the table that stands on this sheet."""
+        for axis in self.axes:
+            if self.tables[axis.table].sheet == self.name:
+                yield from self.fields_of(axis)
+
+    def key_nodes(self) -> Iterator[Node]:
+        """Yield the row's id, and the key of each axis whose table does not stand on this sheet."""
         if self.axes:
             yield Node(ID, RowId(), _TEXT, varies=True, place=self.place(), label=ID)
         for number, axis in enumerate(self.axes):
-            table = self.tables.get(axis.table)
-            if table is None:
-                continue
-            if table.sheet == self.name:
-                for each in table.fields:
-                    yield replace(each, how=RowField(number, each.name), bounds=self._bounds(each.name))
-            else:
+            table = self.tables[axis.table]
+            if table.sheet != self.name:
                 key = self._key_name(number)
                 yield Node(key, RowKey(number), _TEXT, varies=True, place=self.place(), label=table.label)
 
@@ -78,8 +101,7 @@ class SheetScope:
 
     def fields_of(self, axis: Axis) -> tuple[str, ...]:
         """Return the names of the fields that an axis's rows have."""
-        table = self.tables.get(axis.table)
-        return tuple(each.name for each in table.fields) if table else ()
+        return tuple(each.name for each in self.tables[axis.table].fields)
 
     def row_field(self, number: int, name: str, field: str) -> Node:
         """Return a field of an axis's row as the node `name`."""
@@ -115,12 +137,10 @@ class SheetScope:
         return any(entry.value.table == table for entry in self.library.lookups.values())
 
     def _key_name(self, number: int) -> str:
-        """Return the name of an axis's key: the lookup it leads, a text input, else the table."""
+        """Return the name of an axis's key: that of a list's value, the lookup it leads, else the table."""
         axis = self.axes[number]
         if axis.name != axis.table:
-            entry = self.library.inputs.get(axis.name)
-            is_text = entry is None or entry.value.kind == "text"
-            return axis.name if is_text else f"{axis.name} key"
+            return f"{axis.name} key"  # so that the value itself stands in one cell, on the list's own sheet
         leads = [
             name
             for name, entry in self.library.lookups.items()
@@ -138,6 +158,8 @@ class SheetScope:
     def _check_feeds(self, found: Node, entry: Entry[Input], name: str) -> None:
         """Tell when a table's field cannot be the input of the same name."""
         wanted = self.kind_of(entry)
+        if BROKEN in (found.kind, wanted):
+            return
         fits = found.kind.kind == wanted.kind and (found.kind.whole or not wanted.whole)
         if not fits or not same(found.kind.unit, wanted.unit):
             what = f"field {name!r} is {described(found.kind)}, the input of that name is {described(wanted)}"

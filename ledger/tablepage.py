@@ -11,8 +11,8 @@ from ledger.sheetdata import ROW, Band, Cells
 from ledger.values import texts
 
 if TYPE_CHECKING:
-    from ledger.evaluate import TableRows
     from ledger.layout import TableLayout
+    from ledger.misses import TableRows
     from ledger.plan import Node, PlannedTable
     from ledger.styles import Styles
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ledger.errors import Place, Problems
+from ledger.errors import LedgerError, Place, Problems
 from ledger.kinds import Kind
 from ledger.model import listed, spoken
-from ledger.nodes import declared_kind, displayed
+from ledger.nodes import check_bounds, checked, declared_kind, displayed, from_text
 from ledger.plan import Axis, Node, PlannedTable, RowField
-from ledger.scenario import Field, Source
+from ledger.scenario import KEY_HINT, NOT_IN_KEY, Field, Source
+from ledger.values import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.declarations import Declared
     from ledger.library import Entry, Library
-    from ledger.model import Input, Scalar, Table, TableField
+    from ledger.model import Scalar, Table, TableField
 
 
 def planned_tables(
@@ -25,6 +26,7 @@ def planned_tables(
     library: Library,
     axes: Mapping[str, Sequence[Axis]],
     stands: Mapping[str, str],
+    given: Mapping[str, str],
     problems: Problems,
 ) -> dict[str, PlannedTable]:
     """Return every table that a sheet's rows or a lookup can need, by name."""
@@ -38,8 +40,8 @@ def planned_tables(
     for sheet, parts in axes.items():
         for axis in parts:
             if axis.name != axis.table:
-                listing = _listing(axis, sheet, declared, library, stands.get(axis.table, ""), problems)
-                found[axis.table] = listing
+                listing = _listing(axis, sheet, declared, library, given, problems)
+                found[axis.table] = replace(listing, sheet=stands.get(axis.table, ""))
     return found
 
 
@@ -48,14 +50,30 @@ def _planned(
 ) -> PlannedTable:
     table = entry.value
     file = f"{declared.project.scenarios}/{table.path or name + '.csv'}"
-    source = Source(declared.root / file, file, listed(table.key), table.encoding)
+    source = Source(declared.root / file, file, _key(entry, problems), table.encoding)
     nodes, typed = [], []
+    seen: dict[str, str] = {}
     for field, value in table.fields.items():
         at = replace(entry.place, keys=(*entry.place.keys, "fields", field))
+        if seen.setdefault(field.casefold(), field) != field:
+            what = f"{field!r} and {seen[field.casefold()]!r} differ in case only"
+            problems.add(what, at, "rename one of them")
         nodes.append(_field_node(field, value, at, library, declared.project.language, problems))
         typed.append(Field(field, value.column or field, value.kind, value.optional, value.min, value.max))
     label = spoken(table.label, declared.project.language, name)
     return PlannedTable(name, tuple(nodes), tuple(typed), source, (), sheet, label, entry.place)
+
+
+def _key(entry: Entry[Table], problems: Problems) -> tuple[str, ...]:
+    """Return the columns that identify a row, none if they are declared wrongly."""
+    key, place = listed(entry.value.key), entry.text_at("key")
+    if not key or not all(key):
+        problems.add("the key of a table is at least one column", place, "such as key = 'id'")
+        return ()
+    if len(set(key)) < len(key):
+        problems.add("a column stands twice in the key", place)
+        return ()
+    return key
 
 
 def _field_node(
@@ -74,53 +92,57 @@ def _inside(place: Place, key: str) -> Place:
 
 
 def _listing(
-    axis: Axis, sheet: str, declared: Declared, library: Library, stands: str, problems: Problems
+    axis: Axis, sheet: str, declared: Declared, library: Library, given: Mapping[str, str], problems: Problems
 ) -> PlannedTable:
-    """Return the values that a sheet's `set` gives an input as a table of one field."""
+    """Return the values that a sheet's `set` gives an input, or the one from outside, as a table."""
     place = Place(declared.file, keys=("sheets", sheet, "set", axis.name))
-    values = declared.report.sheets[sheet].set[axis.name]
-    entry = library.inputs.get(axis.name)
-    language = declared.project.language
-    kind, unit, label = Kind("text"), "", axis.name
-    shown = displayed("", kind, "", place, library.atoms, problems)
-    if entry is not None:
-        kind, unit = _input_kind(entry, library, problems), entry.value.unit
-        label = spoken(entry.value.label, language, axis.name)
-        shown = displayed(entry.value.display, kind, unit, entry.at("display"), library.atoms, problems)
-    how = RowField(0, axis.name)
-    node = Node(
-        axis.name,
-        how,
-        kind,
-        varies=True,
-        place=place,
-        unit=unit,
-        label=label,
-        rule=shown.rule,
-        ladder=shown.ladder,
-    )
-    checked = tuple(_checked(value, i, kind, place, problems) for i, value in enumerate(_as_list(values)))
-    if not checked:
-        problems.add(f"the list of {axis.name!r} is empty", place, "give at least one value")
-    for i, value in enumerate(checked):
-        if value in checked[:i]:
-            problems.add(f"{value!r} stands twice in the list", replace(place, keys=(*place.keys, i)))
-    return PlannedTable(axis.table, (node,), (), None, checked, stands, label, place)
+    node = _item_node(axis.name, place, declared, library, problems)
+    values: list[float | str] = []
+    try:
+        if axis.name in given:
+            values.append(from_text(axis.name, given[axis.name], node.kind))
+            check_bounds(node.name, values[0], node.bounds, Place(f"--set {axis.name}"), problems)
+        else:
+            values += _items(node, declared.report.sheets[sheet].set[axis.name], problems)
+    except LedgerError as error:
+        problems.extend(error)
+    return PlannedTable(axis.table, (node,), (), None, tuple(values), "", node.label, place)
 
 
-def _as_list(values: Scalar | list[Scalar]) -> list[Scalar]:
-    return values if isinstance(values, list) else [values]
+def _item_node(name: str, place: Place, declared: Declared, library: Library, problems: Problems) -> Node:
+    """Return the field of a list of values: as its input is declared, a text if it leads a lookup."""
+    node = Node(name, RowField(0, name), Kind("text"), varies=True, place=place, label=name)
+    entry = library.inputs.get(name)
+    if entry is None:
+        return node
+    value, atoms = entry.value, library.atoms
+    kind = declared_kind(value.kind, value.unit, entry.text_at("unit"), atoms, problems)
+    shown = displayed(value.display, kind, value.unit, entry.text_at("display"), atoms, problems)
+    label = spoken(value.label, declared.project.language, name)
+    return replace(
+        node, kind=kind, unit=value.unit, label=label, rule=shown.rule, ladder=shown.ladder,
+        bounds=(value.min, value.max),
+    )  # fmt: skip
 
 
-def _input_kind(entry: Entry[Input], library: Library, problems: Problems) -> Kind:
-    return declared_kind(entry.value.kind, entry.value.unit, entry.at("unit"), library.atoms, problems)
-
-
-def _checked(value: Scalar, i: int, kind: Kind, place: Place, problems: Problems) -> float | str:
-    at = replace(place, keys=(*place.keys, i))
-    if isinstance(value, str) != (kind.kind == "text"):
-        problems.add(f"{value!r} is not a {kind.kind}", at)
-        return 0.0 if kind.kind == "number" else ""
-    if kind.whole and isinstance(value, float) and not value.is_integer():
-        problems.add(f"{value!r} is not a whole number", at)
-    return value if isinstance(value, str) else float(value)
+def _items(node: Node, values: Scalar | list[Scalar], problems: Problems) -> Iterator[float | str]:
+    """Yield each value of a list that can be used, after telling the others."""
+    listed_values = values if isinstance(values, list) else [values]
+    if not listed_values:
+        problems.add(f"the list of {node.name!r} is empty", node.place, "give at least one value")
+    seen: set[str] = set()
+    for i, item in enumerate(listed_values):
+        at = replace(node.place, keys=(*node.place.keys, i), offset=0)
+        try:
+            value = checked(node.name, item, node.kind, at)
+        except LedgerError as error:
+            problems.extend(error)
+            continue
+        check_bounds(node.name, value, node.bounds, at, problems)
+        text = value if isinstance(value, str) else number_text(value)
+        if text.casefold() in seen:  # a spreadsheet looks keys up without case
+            problems.add(f"{text!r} stands twice in the list", at, "each row needs a key of its own")
+        seen.add(text.casefold())
+        if found := NOT_IN_KEY.search(text):
+            problems.add(f"key {text!r} holds {found[0]!r}", at, KEY_HINT)
+        yield value

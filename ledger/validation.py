@@ -10,14 +10,27 @@ from pydantic import TypeAdapter, ValidationError
 
 from ledger.errors import Place, Problem, Problems, near
 from ledger.model import Model, Project, Report
+from ledger.values import UNWRITABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 T = TypeVar("T", Report, Model, Project)
 Keys = tuple[str | int, ...]
 
 _KINDS: Mapping[str, type[Any]] = {"report": Report, "model": Model, "project": Project}
+#: What pydantic calls a valid value, in an author's words.
+_WANTED: Mapping[str, str] = {
+    "bool_type": "true or false",
+    "dataclass_type": "a table",
+    "dict_type": "a table",
+    "float_type": "a number",
+    "int_type": "a number",
+    "list_type": "a list",
+    "string_type": "a text",
+}
+_SHOWN = 40
+_NO_NAME = "is not a name: letters, digits and _, not a digit first"
 _OWNERS: Mapping[str, str] = {
     "tables": "Table",
     "fields": "TableField",
@@ -37,20 +50,40 @@ def schema(kind: str) -> dict[str, Any]:
 
 def validated(content: object, kind: type[T], file: str, problems: Problems) -> T | None:
     """Return the declaration that `content` makes, None if anything is wrong with it."""
+    unwritable = list(_unwritable(content, ()))
+    for keys, character in unwritable:
+        what = f"the character U+{ord(character):04X} cannot stand in a workbook"
+        problems.add(what, Place(file, keys=keys, offset=0), "delete it")
+    if unwritable:
+        return None
     try:
         return TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        for problem in _told(error, content, file):
+        for problem in _told(error, content, kind, file):
             problems.add(problem.what, problem.place, problem.hint)
         return None
 
 
-def _told(error: ValidationError, content: object, file: str) -> list[Problem]:
+def _unwritable(content: object, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    """Yield the keys of each text with a character that no workbook can hold."""
+    match content:
+        case str():
+            yield from ((keys, found[0]) for found in (UNWRITABLE.search(content),) if found)
+        case dict():
+            for key, value in content.items():
+                yield from _unwritable(value, (*keys, key))
+        case list():
+            for number, value in enumerate(content):
+                yield from _unwritable(value, (*keys, number))
+
+
+def _told(error: ValidationError, content: object, kind: type[Any], file: str) -> list[Problem]:
     """Return one problem for each key; an error inside one of several choices replaces the choice's own."""
     found: dict[Keys, list[Problem]] = {}
     for each in error.errors(include_url=False):
         keys, value = _walk(each["loc"], content)
-        found.setdefault(keys, []).append(_problem(dict(each), keys, value, file))
+        place, known = Place(file, keys=keys or ("",)), _known_keys(each["loc"], kind)
+        found.setdefault(keys, []).append(_problem(dict(each), value, known, place))
     inner = [keys for keys in found if not any(_inside(other, keys) for other in found)]
     return [_merged(found[keys]) for keys in inner]
 
@@ -74,39 +107,52 @@ def _walk(loc: Sequence[str | int], content: object) -> tuple[Keys, object]:
     return tuple(keys), content
 
 
-def _problem(error: Mapping[str, Any], keys: Keys, value: object, file: str) -> Problem:
-    place = Place(file, keys=keys or ("",))
-    key = str(keys[-1]) if keys else ""
+def _problem(error: Mapping[str, Any], value: object, known: Iterable[str], key: Place) -> Problem:
+    """Return one of pydantic's errors as a problem at the key, or at its value if that is what is wrong."""
+    name, at_value = str(key.keys[-1]), replace(key, offset=0)
     match error["type"]:
         case "unexpected_keyword_argument":
-            return Problem(f"unknown key {key!r}", place, near(key, _known_keys(error["loc"])))
+            return Problem(f"unknown key {name!r}", key, near(name, known))
         case "missing":
-            return Problem(f"the key {error['loc'][-1]!r} is missing", place)
+            return Problem(f"the key {error['loc'][-1]!r} is missing", key)
+        case "string_pattern_mismatch" if "[key]" in error["loc"]:
+            return Problem(f"{name!r} {_NO_NAME}", key)
         case "string_pattern_mismatch":
-            shown = key if "[key]" in error["loc"] else value
-            return Problem(f"{shown!r} is not a name: letters, digits and _, not a digit first", place)
+            return Problem(f"{value!r} {_NO_NAME}", at_value)
         case "literal_error":
-            return Problem(f"{value!r} is not one of {error['ctx']['expected']}", place)
-    return Problem(error["msg"].replace("Input should", f"{value!r} should"), place)
+            return Problem(f"{_shown(value)} is not one of {error['ctx']['expected']}", at_value)
+    wanted = _WANTED.get(error["type"], error["msg"].removeprefix("Input should be "))
+    return Problem(f"{_shown(value)} should be {wanted}", at_value)
+
+
+def _shown(value: object) -> str:
+    """Return a value as TOML writes it, cut where it is long."""
+    text = repr(value) if isinstance(value, str | list | dict) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _merged(problems: list[Problem]) -> Problem:
-    """Return one problem for all that is wrong with one value."""
+    """Return one problem for all that is wrong with one value: each choice that it could have been."""
     first = problems[0]
-    rest = [problem.what.split(" should be ")[-1] for problem in problems[1:]]
-    return replace(first, what=" or ".join(dict.fromkeys([first.what, *rest])))
+    parts = [problem.what.partition(" should be ") for problem in problems]
+    if not all(should for _, should, _ in parts):
+        return next(each for each, (_, should, _) in zip(problems, parts, strict=True) if not should)
+    wanted = dict.fromkeys(choice for _, _, choice in parts)
+    return replace(first, what=f"{parts[0][0]} should be {' or '.join(wanted)}")
 
 
 @cache
 def _all_keys() -> Mapping[str, tuple[str, ...]]:
     whole = schema("report")
     parts = {name: tuple(part.get("properties", ())) for name, part in whole.get("$defs", {}).items()}
-    return {**parts, "Report": tuple(whole["properties"]), "Project": tuple(schema("project")["properties"])}
+    files = {kind.__name__: tuple(schema(name)["properties"]) for name, kind in _KINDS.items()}
+    return {**parts, **files}
 
 
-def _known_keys(loc: Sequence[str | int]) -> tuple[str, ...]:
-    """Return the keys that the declaration around `loc` has."""
+def _known_keys(loc: Sequence[str | int], kind: type[Any]) -> tuple[str, ...]:
+    """Return the keys that the declaration around `loc` has, in a file of this kind."""
     if "ViewColumn" in loc:
         return _all_keys()["ViewColumn"]
     named = [_OWNERS[str(part)] for part in loc[:-1] if str(part) in _OWNERS]
-    return _all_keys()[named[-1] if named else "Report"]
+    return _all_keys()[named[-1] if named else kind.__name__]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 DIV0, NUM, NA = 1, 2, 3
 #: What a spreadsheet calls each code; code 0 is a value.
 ERROR_NAMES = ("", "#DIV/0!", "#NUM!", "#N/A")
+
+#: What a workbook cannot hold: it is XML, which has no way to write these.
+UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 #: Whole numbers up to here are exact in every engine.
 EXACT = 2**53

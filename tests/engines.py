@@ -21,7 +21,7 @@ from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class ErrorText(str):
@@ -117,19 +117,26 @@ def ironcalc_values(xlsx: bytes) -> Sheets:
 
 def libreoffice_values(xlsx: bytes) -> Sheets:
     """Return every cell that is not empty, recalculated by LibreOffice (15 digits; `#NUM!` is `#VALUE!`)."""
+    return libreoffice_books([xlsx])[0]
+
+
+def libreoffice_books(books: Sequence[bytes]) -> list[Sheets]:
+    """Return what `libreoffice_values` does for several workbooks, in one start of the program."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         profile = folder / "profile" / "user"
         profile.mkdir(parents=True)
         (profile / "registrymodifications.xcu").write_text(_ALWAYS_RECALCULATE, encoding="utf-8")
-        (folder / "book.xlsx").write_bytes(xlsx)
+        paths = [folder / f"book{i}.xlsx" for i in range(len(books))]
+        for path, xlsx in zip(paths, books, strict=True):
+            path.write_bytes(xlsx)
         command = ["soffice", f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless"]
-        command += ["--convert-to", "xlsx", "--outdir", str(folder / "out"), str(folder / "book.xlsx")]
+        command += ["--convert-to", "xlsx", "--outdir", str(folder / "out"), *map(str, paths)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        saved = folder / "out" / "book.xlsx"
-        if not saved.exists():
-            pytest.fail(f"LibreOffice saved nothing: {done.stdout}{done.stderr}")
-        return _saved_values(saved)
+        saved = [folder / "out" / path.name for path in paths]
+        if not all(path.exists() for path in saved):
+            pytest.fail(f"LibreOffice did not save every workbook: {done.stdout}{done.stderr}")
+        return [_saved_values(path) for path in saved]
 
 
 def _saved_values(path: Path) -> Sheets:

@@ -28,9 +28,10 @@ class Doubtful(Exception):  # noqa: N818  # an answer, not a failure
 
 @dataclass(frozen=True)
 class Error:
-    """An error value, by the name a spreadsheet gives it."""
+    """An error value, by the name a spreadsheet gives it; `contested` where another one met it."""
 
     name: str
+    contested: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,11 @@ class _Walk:
     def strict(self, operation, *nodes):
         """Return the operation on the values of all `nodes`, or the leftmost error among them."""
         values = [self.value(node) for node in nodes]
-        return next((each for each in values if isinstance(each, Error)), None) or operation(*values)
+        errors = [each for each in values if isinstance(each, Error)]
+        if not errors:
+            return operation(*values)
+        contested = any(each.contested or each.name != errors[0].name for each in errors)
+        return Error(errors[0].name, contested)
 
     def until(self, parts, *, stop):
         """Return the first of `parts` that is an error or is `stop`, else the last."""
@@ -252,6 +257,9 @@ def square_root(a):
 
 
 def logarithm(a):
+    if not a.slack and a.value > 0 and {part.bit_count() for part in a.value.as_integer_ratio()} == {1}:
+        top, bottom = (part.bit_length() for part in a.value.as_integer_ratio())
+        return Number(Fraction(top - bottom))
     found = monotone(_logarithm, lambda end: end > 0)(a)
     return found if isinstance(found, Error) else rounded(*found, LIBRARY)
 

@@ -1,7 +1,7 @@
 """Random formulas that are well typed, and random rows of values for the names in them.
 
-One grammar serves Hypothesis, which shrinks what fails, and `random.Random`, which gives the same list every time:
-both choose one of several options, again and again.
+One grammar serves Hypothesis, which shrinks what fails, and `random.Random`, which gives the same list every
+time: both choose one of several options, again and again.
 """
 
 import random
@@ -43,16 +43,16 @@ NUMBERS = {
     "a": BINARY_FRACTIONS, "b": BINARY_FRACTIONS, "c.d": BINARY_FRACTIONS + DECIMALS, "n": WHOLE,
     "gap": (*WHOLE, Error("#N/A")),
 }  # fmt: skip
-QUANTITIES = {"size": SIZES, "bits": SIZES, "ms": TIMES, "s": TIMES}
+QUANTITIES = {"size": SIZES, "bits": SIZES, "ms": TIMES, "sec": TIMES}
 LABELS = {"dtype": TEXTS, "label": TEXTS}
 NAMES = NUMBERS | QUANTITIES | LABELS
-UNITS = {"size": "B", "bits": "bit", "ms": "ms", "s": "s"}
+UNITS = {"size": "B", "bits": "bit", "ms": "ms", "sec": "s"}
 
 _NUMBER_LITERALS = ("0", "1", "2", "3", "0.5", "10", "128", "0.1", "1e6", "1e-3", "0.30000000000000004")
 _TEXT_LITERALS = ("'fp16'", "'FP16'", "'a \"quoted\" one'", "'带宽'", "''")
 _SAME_UNIT = (
     ("size", "to(bits, 'B')"), ("to(size, 'KiB')", "to(bits, 'KiB')"), ("to(size, 'bit')", "bits"),
-    ("ms", "to(s, 'ms')"), ("to(ms, 's')", "s"), ("to(s, 'min')", "to(ms, 'min')"),
+    ("ms", "to(sec, 'ms')"), ("to(ms, 's')", "sec"), ("to(sec, 'min')", "to(ms, 'min')"),
 )  # fmt: skip
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
@@ -72,7 +72,8 @@ class Grammar:
         template = self.choose((
             "{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / {b}", "({a} - {b})", "({a}) / ({b})",
             "{a} // {b}", "{a} % {b}", "-{a}", "({a}) ** {small}", "2 ** n", "-({a}) ** 2", "min({a}, {b})",
-            "max({a}, {b}, n)", "abs({a})", "floor({a})", "ceil({a})", "sqrt({a})", "sqrt(abs({a}))", "log2({a})",
+            "max({a}, {b}, n)", "abs({a})", "floor({a})", "ceil({a})", "sqrt({a})", "sqrt(abs({a}))",
+            "log2({a})",
             "log2(1 + abs({a}))", "align_up({a}, {b})", "align_down({a}, 128)", "({a} if {test} else {b})",
             "({x} / ({y}))", "({x} // {y})", "(align_up({x}, {y}) / {x})", "(max({x}, {y}) / ({x} + {y}))",
         ))  # fmt: skip

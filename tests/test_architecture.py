@@ -16,7 +16,7 @@ LAYERS = (
     ("ladders", "validation", "scenario", "sheetdata", "package"),
     ("targets.numpy", "targets.excel", "targets.latex", "display", "kinds", "declarations"),
     ("plan", "library", "nodes"),
-    ("tables", "sheetscope", "printed", "findings"),
+    ("tables", "sheetscope", "printed", "findings", "misses"),
     ("given", "evaluate"),
     ("names", "views"),
     ("resolve", "render", "layout", "pages", "styles"),

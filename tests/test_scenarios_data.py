@@ -201,3 +201,10 @@ def test_shapes_are_those_of_the_page():
         ("256x256x16384", "256×256×16384", "256", "256", "16384"),
         ("8192^3", "8192³", "8192", "8192", "8192"),
     ]
+
+
+def test_every_source_code_is_explained():
+    known = {row["id"] for row in read("sources")}
+    rows = (*MACHINES.values(), *PEAKS.values())
+    used = {code.strip() for row in rows for code in row["source"].split(";")}
+    assert {code.split(".txt")[0] for code in used} <= {code.split(".txt")[0] for code in known}

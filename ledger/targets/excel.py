@@ -18,6 +18,7 @@ _LONGEST = 15
 _HALF_WORD = 2**27
 #: Excel takes 255 UTF-16 units of text in a formula, and a character is two of them at most.
 _LONGEST_TEXT = 127
+_POSITIVE = re.compile(r"[0-9.]*[1-9][0-9.]*(E-?[0-9]+)?")
 #: IronCalc reads `-(a*b)` wrongly in some places; a reference or a number is safe.
 _SAFE_TO_NEGATE = re.compile(r"[$A-Z0-9.]+")
 
@@ -39,7 +40,7 @@ def _number(value: float) -> Spelled:
     high, low = divmod(whole, _HALF_WORD)
     text = f"({high}*{_HALF_WORD}+{low})" if high else f"{low}"
     scale = f"*2^{shift}" if shift >= 0 else f"/2^{-shift}"
-    return Spelled(text + scale if shift else text, _MUL)
+    return Spelled(text + scale, _MUL) if shift else Spelled(text)
 
 
 def _literal(value: float | str) -> Spelled:
@@ -58,7 +59,7 @@ def _negate(text: str) -> str:
 
 def _power(base: str, exponent: str) -> str:
     """Return a power that is #NUM! for 0^0 and for a fractional power below 0, which engines differ on."""
-    if re.fullmatch(r"[1-9][0-9.]*", base) or re.fullmatch(r"[1-9][0-9]*", exponent):
+    if _POSITIVE.fullmatch(base) or re.fullmatch(r"[1-9][0-9]*", exponent):
         return f"({base}^{exponent})"
     # IronCalc takes 1E-17 for equal to 0; SIGN does not.
     of_zero = f"IF(SIGN({exponent})<0,1/0,IF(SIGN({exponent})=0,SQRT(-1),0))"
