@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger import scenario
-from ledger.declarations import load, located, packaged, project
+from ledger.declarations import load, located, project
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate import Result, evaluate
 from ledger.given import Settings
+from ledger.packaged import packaged
 from ledger.render import Press, Templates, render
 from ledger.resolve import resolve
 from ledger.views import View, tabulate
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from ledger.plan import Plan
 
 
+_DIGITS = 16
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Worked:
     """A report with everything known of it that its outputs are made from."""
@@ -33,6 +38,7 @@ class Worked:
     plan: Plan
     result: Result
     views: tuple[View, ...]
+    press: Press
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,18 +68,26 @@ def build(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[B
     found = []
     for worked in _work(root, names, Settings(given), problems):
         before = len(problems.found)
-        texts = render(press(worked), worked.views, problems)
+        texts = render(worked.press, worked.views, problems)
         if len(problems.found) == before:
             files = {name: text.encode() for name, text in texts.items()}
-            files[f"{worked.plan.name}.xlsx"] = b"" if problems.found else write(worked.plan, worked.result)
+            workbook = f"{worked.plan.name}.xlsx"
+            files[workbook] = b"" if problems.found else write(worked.plan, worked.result, origins(worked))
             found.append(Built(worked.plan.name, files, worked.result.findings, worked))
     _raise_located(problems, root)
     return tuple(found)
 
 
-def press(worked: Worked) -> Press:
+def origins(worked: Worked) -> dict[str, str]:
+    """Return a hash of what each declaration says and of each template that was used, for the record."""
+    templates = worked.press.templates
+    said = {file: repr(model) for file, model in worked.declared.models}
+    said |= {f"{templates.name}/{name}": text.replace("\r\n", "\n") for name, text in templates.used.items()}
+    return {name: hashlib.sha256(said[name].encode()).hexdigest()[:_DIGITS] for name in sorted(said)}
+
+
+def _press(declared: Declared, plan: Plan) -> Press:
     """Return what the views of a report are rendered with."""
-    declared, plan = worked.declared, worked.plan
     folder = declared.root / declared.project.templates
     templates = Templates((folder, packaged("templates")), declared.project.templates)
     return Press(plan, all_said(plan.language), templates)
@@ -104,4 +118,4 @@ def _worked(declared: Declared, settings: Settings, problems: Problems) -> Worke
         if rows is not None:
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
-    return Worked(declared, plan, result, tabulate(plan, result, problems))
+    return Worked(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))

@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from time import perf_counter
 
-from ledger.errors import LedgerError, Problem
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any, TextIO
 
-OK, TROUBLE = 0, 2
+    from ledger.edition import Edition
+    from ledger.errors import LedgerError, Problem
+
+OK, FOUND, TROUBLE = 0, 1, 2
+_FRESH = "fresh: nothing changed since the last build"
+_FRESH_JSON = '{"schema": 1, "fresh": true, "causes": [], "moved": [], "stale": [], "repair": ""}'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 fine, 2 trouble."""
+    """Run one command and return its exit code: 0 fine, 1 something found, 2 trouble."""
     for stream in (sys.stdout, sys.stderr):
         _as_utf8(stream)
     options = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
-    except LedgerError as error:
-        for problem in sorted(error.problems, key=_order):
-            print(problem, file=sys.stderr)
-        count = len(error.problems)
-        print(f"{count} {'error' if count == 1 else 'errors'}, nothing written", file=sys.stderr)
-        return TROUBLE
     except BrokenPipeError:
         return OK
+    except Exception as error:
+        from ledger.errors import LedgerError  # noqa: PLC0415  # a fresh check has no use for it
+
+        if not isinstance(error, LedgerError):
+            raise
+        return _tell(error)
+
+
+def _tell(error: LedgerError) -> int:
+    """Print every problem at its place."""
+    for problem in sorted(error.problems, key=_order):
+        print(problem, file=sys.stderr)
+    count = len(error.problems)
+    print(f"{count} {'error' if count == 1 else 'errors'}, nothing written", file=sys.stderr)
+    return TROUBLE
 
 
 def _as_utf8(stream: TextIO) -> None:
@@ -52,50 +64,52 @@ def _parser() -> argparse.ArgumentParser:
         prog="tile-ledger", description="Formulas declared once: live workbooks and the tables of a book."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    build = commands.add_parser("build", help="write workbooks and tables", description=_build.__doc__)
-    build.add_argument("reports", nargs="*", metavar="REPORT", help="which reports; all by default")
-    build.add_argument(
-        "--out", type=Path, metavar="DIR", help="write to DIR/REPORT instead of the project's folder"
-    )
-    build.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="INPUT=VALUE",
-        help="set an input on every sheet that has it",
-    )
-    build.set_defaults(command=_build)
-    schema = commands.add_parser(
-        "schema", help="print the JSON Schema of a declaration", description=_schema.__doc__
-    )
-    schema.add_argument("kind", nargs="?", default="report", choices=("report", "model", "project"))
-    schema.set_defaults(command=_schema)
+    for name, (command, short, arguments) in _COMMANDS.items():
+        sub = commands.add_parser(name, help=short, description=command.__doc__)
+        sub.set_defaults(command=command)
+        for names, options in arguments:
+            sub.add_argument(*names, **options)
     return parser
 
 
 def _build(options: argparse.Namespace) -> int:
-    """Render all outputs of the reports, then write those that differ."""
-    start = time.perf_counter()
-    from ledger import build, declarations, publish  # noqa: PLC0415  # they import pandas and openpyxl
+    """Render all outputs and chapters, then write those that differ."""
+    start = perf_counter()
+    from ledger import edition, publish, root, told  # noqa: PLC0415  # they import pandas and openpyxl
 
-    root = declarations.find_root(Path.cwd())
-    built = build.build(root, options.reports, _settings(options.set))
-    folder = options.out or root / declarations.project(root).reports
-    files = {folder / each.name / name: data for each in built for name, data in each.files.items()}
-    became = publish.publish(files)
+    folder = root.find_root(Path.cwd())
+    overwrite = frozenset(options.overwrite)
+    request = edition.Request(options.reports, _settings(options.set), options.out, overwrite)
+    with publish.locked(folder / root.PROJECT_FILE):
+        made = edition.edition(folder, request)
+        edition.refuse_edits(made, overwrite)
+        became = publish.publish(made.files, made.before)
+        if request.is_whole():
+            _leave_stamp(folder, made)
     for path, what in sorted(became.items()):
-        print(f"{what:9}  {_shown(path, root)}")
-    findings = [(each.name, finding) for each in built for finding in each.findings]
-    for name, finding in findings:
-        print(f"{name}: {finding}", file=sys.stderr)
-    told = _counts(
-        list(became.values()), [finding.what for _, finding in findings], [f.rows for _, f in findings]
-    )
-    print(f"{told} in {time.perf_counter() - start:.1f} s", file=sys.stderr)
+        print(f"{what:9}  {_shown(path, folder)}")
+    for line in told.notes(made):
+        print(line, file=sys.stderr)
+    print(f"{told.counts(became, made)} in {perf_counter() - start:.1f} s", file=sys.stderr)
     return OK
 
 
+def _leave_stamp(folder: Path, made: Edition) -> None:
+    """Leave a stamp by which the next check knows that nothing changed; without one it does the work."""
+    from ledger import edition, publish, stamp  # noqa: PLC0415  # the same
+    from ledger.errors import LedgerError  # noqa: PLC0415  # the same
+
+    patterns, named = edition.stamped(made)
+    text = stamp.stamp_text(folder, patterns, named)
+    try:
+        publish.publish({stamp.stamp_path(folder): text.encode()})
+    except LedgerError as error:
+        print(f"{error}: the next check will do the whole work", file=sys.stderr)
+
+
 def _settings(texts: Sequence[str]) -> dict[str, str]:
+    from ledger.errors import LedgerError, Problem  # noqa: PLC0415  # a fresh check has no use for it
+
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -112,22 +126,110 @@ def _shown(path: Path, root: Path) -> str:
     return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)
 
 
-def _counts(became: Sequence[str], kinds: Sequence[str], rows: Sequence[int]) -> str:
-    """Return the closing line: files written and unchanged, knife-edges, inexact numbers, error values."""
-    totals: dict[str, int] = {"knife-edge": 0, "inexact": 0, "error value": 0}
-    for kind, count in zip(kinds, rows, strict=True):
-        totals[kind if kind in totals else "error value"] += count
-    parts: Mapping[str, int] = {"written": became.count("written"), "unchanged": became.count("unchanged")}
-    words = [f"{count} {word}" for word, count in parts.items()]
-    words += [
-        f"{count} {word}{'' if count == 1 or word == 'inexact' else 's'}" for word, count in totals.items()
-    ]
-    return ", ".join(words)
+def _check(options: argparse.Namespace) -> int:
+    """Tell which outputs and chapters are stale, which printed cells moved, and why; write nothing."""
+    from ledger import root, stamp  # noqa: PLC0415  # light
+
+    folder = root.find_root(Path.cwd())
+    if not options.full and stamp.is_fresh(folder):
+        print(_FRESH_JSON if options.json else _FRESH)
+        return OK
+    from ledger import drift, edition, told  # noqa: PLC0415  # they import pandas and openpyxl
+
+    found = drift.drift(edition.edition(folder, edition.Request()))
+    print(told.drift_json(found) if options.json else told.drift_text(found))
+    return FOUND if found.stale else OK
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """Print a cell's formula in names and in numbers, its value, its inputs and their places, its readers."""
+    from ledger import explain, root, told  # noqa: PLC0415  # they import pandas
+
+    folder = root.find_root(Path.cwd())
+    found = explain.explained(folder, options.cell)
+    print(told.explanation_json(found) if options.json else told.explanation_text(found))
+    return OK
+
+
+def _init(options: argparse.Namespace) -> int:
+    """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
+    from ledger import starter  # noqa: PLC0415  # it reads the package's files
+
+    for name in starter.start(options.folder):
+        print(f"written    {name}")
+    print(f"now: cd {options.folder} && tile-ledger build && tile-ledger check", file=sys.stderr)
+    return OK
 
 
 def _schema(options: argparse.Namespace) -> int:
     """Print the JSON Schema that an editor completes and checks a TOML file with."""
+    import json  # noqa: PLC0415  # nothing else here needs it
+
     from ledger import validation  # noqa: PLC0415  # it imports pydantic
 
     print(json.dumps(validation.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True))
     return OK
+
+
+_JSON = (("--json",), {"action": "store_true", "help": "print one JSON object"})
+_KINDS = ("report", "model", "project")
+#: Each command: what runs it, what it does in a few words, its arguments.
+_COMMANDS: dict[
+    str, tuple[Callable[[argparse.Namespace], int], str, tuple[tuple[tuple[str, ...], Any], ...]]
+] = {
+    "build": (
+        _build,
+        "write workbooks, tables and chapters",
+        (
+            (("reports",), {"nargs": "*", "metavar": "REPORT", "help": "which reports; all by default"}),
+            (
+                ("--out",),
+                {"type": Path, "metavar": "DIR", "help": "write outputs to DIR/REPORT, and no chapter"},
+            ),
+            (
+                ("--set",),
+                {
+                    "action": "append",
+                    "default": [],
+                    "metavar": "INPUT=VALUE",
+                    "help": "set an input on every sheet that has it",
+                },
+            ),
+            (
+                ("--overwrite",),
+                {
+                    "action": "append",
+                    "default": [],
+                    "metavar": "REPORT/VIEW",
+                    "help": "write over a block edited by hand",
+                },
+            ),
+        ),
+    ),
+    "check": (
+        _check,
+        "tell what is stale and why",
+        (
+            (("--full",), {"action": "store_true", "help": "do the whole work, whatever the stamp says"}),
+            _JSON,
+        ),
+    ),
+    "explain": (
+        _explain,
+        "follow a cell to its inputs",
+        (
+            (("cell",), {"metavar": "REPORT/SHEET/ROW/COLUMN", "help": "a sheet of one row has no ROW"}),
+            _JSON,
+        ),
+    ),
+    "init": (
+        _init,
+        "start a book",
+        ((("folder",), {"type": Path, "metavar": "DIR", "help": "a new or an empty folder"}),),
+    ),
+    "schema": (
+        _schema,
+        "print the JSON Schema of a declaration",
+        ((("kind",), {"nargs": "?", "default": "report", "choices": _KINDS}),),
+    ),
+}

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, replace
-from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.model import Model, Project, Report
+from ledger.packaged import packaged
 from ledger.positions import locate
+from ledger.root import PROJECT_FILE
 from ledger.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
 T = TypeVar("T", Report, Model, Project)
-PROJECT_FILE = "ledger.toml"
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -36,15 +36,6 @@ class Declared:
     def file(self) -> str:
         """The name of the report's own file."""
         return self.models[-1][0]
-
-
-def find_root(start: Path) -> Path:
-    """Return the folder of the project that `start` lies in."""
-    for folder in (start, *start.parents):
-        if (folder / PROJECT_FILE).is_file():
-            return folder
-    hint = f"run it in a project, or write an empty {PROJECT_FILE}"
-    raise LedgerError(Problem(f"no {PROJECT_FILE} in {start.name or start} or above it", hint=hint))
 
 
 def project(root: Path) -> Project:
@@ -77,11 +68,6 @@ def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared
     return tuple(each for each in found if each is not None)
 
 
-def packaged(folder: str) -> Path:
-    """Return where the package keeps `folder` ("models", "templates") for projects without their own."""
-    return Path(str(resources.files("ledger"))) / "starter" / folder
-
-
 def find(root: Path, name: str, where: Project) -> Path:
     """Return the file that `name` stands for; a model of the package if the project has none."""
     path = root / name
@@ -97,14 +83,22 @@ def located(error: LedgerError, root: Path, where: Project) -> LedgerError:
 
 
 def _located(problem: Problem, root: Path, where: Project) -> Problem:
-    place = problem.place
-    if place is None or place.line or not place.keys:
-        return problem
+    return (
+        problem
+        if problem.place is None
+        else replace(problem, place=located_place(problem.place, root, where))
+    )
+
+
+def located_place(place: Place, root: Path, where: Project) -> Place:
+    """Return a place that names keys of a TOML file by its line and column."""
+    if place.line or not place.keys:
+        return place
     path = find(root, place.file, where)
     if not path.is_file():
-        return problem
+        return place
     line, column = locate(path.read_text(encoding="utf-8-sig"), place.keys, place.offset)
-    return replace(problem, place=Place(place.file, line, column))
+    return Place(place.file, line, column)
 
 
 @dataclass(frozen=True, slots=True)

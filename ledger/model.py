@@ -20,12 +20,13 @@ Scalar = Number | str
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class Project:
-    """`ledger.toml`: where things are, and the language of labels."""
+    """`ledger.toml`: where things are, which files are chapters, and the language of labels."""
 
     reports: str = "reports"
     models: str = "reports/models"
     scenarios: str = "scenarios"
     templates: str = "templates"
+    chapters: list[str] = field(default_factory=list)
     language: str = "en"
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ledger.expr import Expr
     from ledger.kinds import Kind
     from ledger.scenario import Field, Source
+    from ledger.units import Unit
 
 #: The name of a row's own id on every sheet with rows.
 ID = "id"
@@ -165,6 +166,7 @@ class Plan:
     language: str
     basis: str
     limits: tuple[str, ...]
+    atoms: Mapping[str, Unit]
     tables: Mapping[str, PlannedTable]
     sheets: Mapping[str, PlannedSheet]
     views: tuple[PlannedView, ...]

@@ -4,44 +4,56 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
-from ledger.errors import LedgerError, Place, Problem, near
+from ledger.errors import LedgerError, Place, Problem, Problems, near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ledger.errors import Problems
     from ledger.plan import Plan
     from ledger.views import View
 
 #: The media that every view is written in.
 MEDIA = ("md", "html", "csv", "txt")
+_FENCED = frozenset({"text", "csv"})
+_BACKTICKS = re.compile("`+")
+_SHORTEST_FENCE = 3
 # A matrix is printed as the table that it is.
 _SHAPES = {"table": "table", "matrix": "table", "record": "record"}
 # Rendered right by every book builder tried; a backslash is not.
 _MARKDOWN = {ord(each): f"&#{ord(each)};" for each in "|*_`~$[]{}<>&\\#"} | {ord("\n"): "<br>"}
 # What Jinja says of a name, or of an attribute, that is not there.
-_UNDEFINED = re.compile(r"'(\w+)'(?: is undefined)?$")
+_UNDEFINED = re.compile(r"(?:'dict object' has no attribute )?'(\w+)'(?: is undefined)?")
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The folders that templates are looked for in, the project's own first."""
+    """The folders that templates are looked for in, the project's own first; the texts of those used."""
 
     folders: tuple[Path, ...]
     name: str
+    used: dict[str, str] = field(default_factory=dict)
+
+    def load(self, name: str) -> tuple[str, str, Callable[[], bool]] | None:
+        """Return what Jinja wants to know of a template, and note its text."""
+        for folder in self.folders:
+            path = folder / name
+            if path.resolve().is_relative_to(folder.resolve()) and path.is_file():
+                self.used[name] = path.read_bytes().decode("utf-8")
+                return self.used[name], str(path), lambda: True
+        return None
 
     def environment(self, *, escape: bool) -> jinja2.Environment:
         """Return Jinja set up so that a table stays a table and a typing error is an error."""
         environment = SandboxedEnvironment(
-            loader=jinja2.FileSystemLoader([str(folder) for folder in self.folders]),
+            loader=jinja2.FunctionLoader(self.load),
             undefined=jinja2.StrictUndefined,
             autoescape=escape,
             trim_blocks=True,
@@ -54,11 +66,15 @@ class Templates:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """What views are rendered with: their report, the words of its language, the templates."""
+    """What views are rendered with: their report, the words of its language, the templates.
+
+    `standing` is what a text becomes: a "file" of its own, or part of a "chapter".
+    """
 
     report: Plan
     words: Mapping[str, str]
     templates: Templates
+    standing: Literal["file", "chapter"] = "file"
 
 
 def render(press: Press, views: tuple[View, ...], problems: Problems) -> dict[str, str]:
@@ -78,6 +94,28 @@ def render(press: Press, views: tuple[View, ...], problems: Problems) -> dict[st
             except LedgerError as error:
                 problems.extend(error)
     return found
+
+
+def render_block(press: Press, view: View, medium: str) -> str:
+    """Return what stands in a chapter between the markers of a view: text and CSV as a code block."""
+    problems = Problems()
+    name = "txt" if medium == "text" else medium
+    template = _own_templates(view, problems).get(name) or f"{_SHAPES[view.kind]}.{name}.j2"
+    environment = press.templates.environment(escape=name == "html")
+    text = _rendered(environment, template, name, replace(press, standing="chapter"), view).strip("\n")
+    return _fenced(text, medium) if medium in _FENCED else text
+
+
+def _fenced(text: str, medium: str) -> str:
+    """Return text as a code block whose fence is longer than any in it."""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(longest + 1, _SHORTEST_FENCE)
+    return f"{fence}{medium}\n{text}\n{fence}"
+
+
+def markdown(text: str) -> str:
+    """Return text as Markdown shows it in every builder, for a value in prose."""
+    return _md(text)
 
 
 def _own_templates(view: View, problems: Problems) -> dict[str, str]:
@@ -108,7 +146,7 @@ def _rendered(environment: jinja2.Environment, name: str, medium: str, press: Pr
     record = dict(zip(names, view.rows[0], strict=True)) if view.rows else {}
     context = {
         "view": view, "cells": _cells(view, medium), "report": press.report, "words": press.words,
-        "record": _nested(record),
+        "record": _nested(record), "standing": press.standing,
     }  # fmt: skip
     try:
         return environment.get_template(name).render(context)
@@ -127,7 +165,7 @@ def _rendered(environment: jinja2.Environment, name: str, medium: str, press: Pr
         raise LedgerError(Problem(what, place, "save the file as UTF-8")) from None
     except Exception as error:  # noqa: BLE001  # a template may fail in any way; its author is told where
         at = _template_place(error, press.templates) or Place(f"{press.templates.name}/{name}")
-        wrong = _UNDEFINED.search(str(error)) if isinstance(error, jinja2.UndefinedError) else None
+        wrong = _UNDEFINED.fullmatch(str(error)) if isinstance(error, jinja2.UndefinedError) else None
         hint = near(wrong[1], (*context, *record)) if wrong else ""
         raise LedgerError(Problem(f"template fails on view {view.name!r}: {error}", at, hint)) from None
 

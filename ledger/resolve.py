@@ -55,6 +55,7 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
         language,
         report.basis,
         tuple(spoken(limit, language) for limit in report.limits),
+        library.atoms,
         {name: _with_bounds(table, sheets) for name, table in tables.items() if _used(name, sheets)},
         sheets,
         views,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 from openpyxl.comments import Comment
+from openpyxl.packaging.custom import StringProperty
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook.properties import CalcProperties
 from openpyxl.worksheet.datavalidation import DataValidation
@@ -27,6 +28,8 @@ from ledger.styles import Styles
 from ledger.tablepage import table_page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from openpyxl.worksheet.worksheet import Worksheet
 
     from ledger.evaluate import Result
@@ -38,8 +41,11 @@ _NOTE_WIDTH, _NOTE_LINE = 320, 20
 _LINE_LETTERS = 44
 
 
-def write(plan: Plan, result: Result) -> bytes:
-    """Return the workbook of a report: the same bytes for the same plan and result."""
+def write(plan: Plan, result: Result, origins: Mapping[str, str]) -> bytes:
+    """Return the workbook of a report: the same bytes for the same plan, result and origins.
+
+    `origins` are hashes of the files it is made from, which a later check compares.
+    """
     workbook = openpyxl.Workbook()
     workbook.remove(workbook.worksheets[0])
     pages = _pages(plan, result, Styles(workbook))
@@ -54,6 +60,9 @@ def write(plan: Plan, result: Result) -> bytes:
     workbook.calculation = CalcProperties(fullCalcOnLoad=True)
     workbook.properties.title = plan.title
     workbook.properties.creator = _AUTHOR
+    for name, digest in origins.items():
+        properties = workbook.custom_doc_props  # type: ignore[attr-defined]  # newer than the stubs
+        properties.append(StringProperty(name=name, value=digest))
     shell = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 
 import pytest
 from projects import ROOT, write_project
 
-from ledger.declarations import find, find_root, load, located, packaged, project, report_names
+from ledger.declarations import find, load, located, packaged, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems
 from ledger.model import Model, Project, Report
+from ledger.root import find_root
 from ledger.validation import schema
 
 KINDS = ("report", "model", "project")
@@ -44,14 +46,17 @@ def test_nested_project_is_a_root_of_its_own(at):
 def test_folder_in_no_project_is_told(tmp_path):
     with pytest.raises(LedgerError) as told:
         find_root(tmp_path)
-    what = f"no ledger.toml in {tmp_path.name} or above it"
-    assert str(told.value) == f"{what}\n  run it in a project, or write an empty ledger.toml"
+    (problem,) = told.value.problems
+    assert problem.what == f"no ledger.toml in {tmp_path.name} or above it"
+    assert "ledger.toml" in problem.hint
 
 
 def test_empty_project_file_has_every_default(at):
     root = at({"ledger.toml": "", "reports/b.toml": "", "reports/a.toml": "", "reports/a/x.toml": ""})
-    assert project(root) == Project("reports", "reports/models", "scenarios", "templates", "en")
-    assert report_names(root, project(root)) == ("a", "b")
+    where = project(root)
+    folders = (where.reports, where.models, where.scenarios, where.templates)
+    assert (where, folders) == (Project(), ("reports", "reports/models", "scenarios", "templates"))
+    assert report_names(root, where) == ("a", "b")
 
 
 def test_folders_are_where_the_project_says(at):
@@ -166,7 +171,14 @@ def unknown(content, part, whole, path=""):
             yield path
             return
         for key, value in content.items():
-            inner = part.get("properties", {}).get(key) or part.get("additionalProperties")
+            named = (
+                inner
+                for pattern, inner in part.get("patternProperties", {}).items()
+                if re.search(pattern, key)
+            )
+            inner = (
+                part.get("properties", {}).get(key) or next(named, None) or part.get("additionalProperties")
+            )
             if inner:
                 yield from unknown(value, inner, whole, f"{path}.{key}")
             else:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = ("ledger.toml", "reports", "scenarios", "templates")
+PROJECT = ("ledger.toml", "README.md", "reports", "scenarios", "templates")
 LATER = """
 import sys, time, datetime
 from unittest import mock
@@ -40,7 +40,7 @@ def project(folder):
 def outputs(folder):
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted((folder / "reports").glob("*/*"))
+        for path in (folder / "README.md", *sorted((folder / "reports").glob("*/*")))
         if path.suffix != ".toml" and path.parent.name != "pictures"
     }
 

@@ -1,0 +1,203 @@
+"""A cell explained: its formula in names, the numbers put in, its value, its inputs, what depends on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ledger import display
+from ledger.build import work
+from ledger.declarations import located_place, project, report_names
+from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.expr import names
+from ledger.formulas import formula
+from ledger.layout import cell, lay_out, sheet_reference
+from ledger.nodes import displayed
+from ledger.plan import Computed
+from ledger.sheetdata import ROW
+from ledger.trace import Leaf, Spot, at, leaves, readers, reads
+from ledger.values import ERROR_NAMES, number_text
+from ledger.views import formula_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ledger.evaluate import Result
+    from ledger.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A name that a formula reads, with its value, its unit and how it comes about."""
+
+    name: str
+    value: str
+    unit: str
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An input that a cell comes from: its value, the place it stands at, the source given for it."""
+
+    name: str
+    value: str
+    unit: str
+    place: Place
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known of a cell; `numbers` is its formula with values in place of names."""
+
+    path: str
+    label: str
+    formula: str
+    numbers: str
+    value: str
+    unit: str
+    printed: str
+    source: str
+    address: str
+    excel: str
+    reads: tuple[Read, ...]
+    inputs: tuple[Source, ...]
+    readers: tuple[str, ...]
+    views: tuple[str, ...]
+
+
+def explained(root: Path, path: str) -> Explanation:
+    """Return what is known of the cell that `path` names, every place with its line."""
+    report = path.partition("/")[0]
+    where = project(root)
+    known = report_names(root, where)
+    if report not in known:
+        raise _wrong(path, f"unknown report {report!r}", near(report, known))
+    worked = work(root, [report], {})
+    plan, result, spot = find(path, {each.plan.name: (each.plan, each.result) for each in worked})
+    found = explain(path, plan, result, spot)
+    inputs = tuple(replace(each, place=located_place(each.place, root, where)) for each in found.inputs)
+    workbook = f"{where.reports}/{report}/{report}.xlsx"
+    return replace(found, inputs=inputs, address=f"{workbook} {found.address}")
+
+
+def find(path: str, plans: Mapping[str, tuple[Plan, Result]]) -> tuple[Plan, Result, Spot]:
+    """Return the cell that REPORT/SHEET/ROW/COLUMN names; ROW is whatever stands between.
+
+    Raises a LedgerError that names the part that is unknown and its near miss.
+    """
+    parts = path.split("/")
+    if len(parts) < len(("report", "sheet", "column")):
+        raise _wrong(
+            path, f"{path!r} is no cell", "name it REPORT/SHEET/ROW/COLUMN; a sheet of one row has no ROW"
+        )
+    report, name, row, column = parts[0], parts[1], "/".join(parts[2:-1]), parts[-1]
+    if report not in plans:
+        raise _wrong(path, f"unknown report {report!r}", near(report, plans))
+    plan, result = plans[report]
+    if name not in plan.sheets:
+        raise _wrong(path, f"report {report!r} has no sheet {name!r}", near(name, plan.sheets))
+    sheet, ids = plan.sheets[name], result.sheets[name].ids
+    if row and not sheet.axes:
+        raise _wrong(path, f"sheet {name!r} has one row, without a name", f"write {report}/{name}/{column}")
+    if sheet.axes and row not in ids:
+        raise _wrong(path, f"sheet {name!r} has no row {row!r}", near(row, ids))
+    if column not in sheet.nodes:
+        raise _wrong(path, f"sheet {name!r} has no column {column!r}", near(column, sheet.nodes))
+    return plan, result, Spot(name, ids.index(row) if sheet.axes else 0, column)
+
+
+def _wrong(path: str, what: str, hint: str) -> LedgerError:
+    return LedgerError(Problem(what if path in what else f"{path}: {what}", hint=hint))
+
+
+def explain(path: str, plan: Plan, result: Result, spot: Spot) -> Explanation:
+    """Return what is known of one cell."""
+    node = plan.sheets[spot.sheet].nodes[spot.name]
+    address, excel = _excel(plan, result, spot)
+    return Explanation(
+        path,
+        node.label if node.label != node.name else "",
+        formula_text(node),
+        _numbers(plan, result, spot),
+        value_text(result, spot),
+        node.unit,
+        printed_text(plan, result, spot),
+        "; ".join(each for each in (node.source, node.note) if each),
+        address,
+        excel,
+        tuple(_read(plan, result, Spot(spot.sheet, spot.row, name)) for name in reads(plan, spot)),
+        tuple(_source(plan, result, spot, leaf) for leaf in leaves(plan, result, spot)),
+        readers(plan, spot),
+        tuple(view.name for view in plan.views if _prints(view.sheet, view.columns, spot)),
+    )
+
+
+def _prints(sheet: str, columns: tuple[object, ...], spot: Spot) -> bool:
+    return sheet == spot.sheet and any(getattr(column, "node", "") == spot.name for column in columns)
+
+
+def value_text(result: Result, spot: Spot) -> str:
+    """Return the value of a cell with every digit; an error by its name."""
+    values = result.sheets[spot.sheet].values[spot.name]
+    row = 0 if len(values) == 1 else spot.row
+    if values.errors is not None and values.errors[row]:
+        return ERROR_NAMES[values.errors[row]]
+    value = at(values, row)
+    return number_text(float(value)) if isinstance(value, float) else str(value)
+
+
+def printed_text(plan: Plan, result: Result, spot: Spot, rule: str = "") -> str:
+    """Return a cell as it is printed by `rule`, by its own rule if that is empty."""
+    node, values = plan.sheets[spot.sheet].nodes[spot.name], result.sheets[spot.sheet].values[spot.name]
+    ladder, row = node.ladder or display.Ladder(()), 0 if len(values) == 1 else spot.row
+    if rule:
+        problems = Problems()
+        ladder = displayed(rule, node.kind, node.unit, Place(""), plan.atoms, problems).ladder
+        if problems.found:
+            raise LedgerError(*(replace(problem, place=None) for problem in problems.found))
+    return display.printed(ladder, values.take(slice(row, row + 1)))[0]
+
+
+def _numbers(plan: Plan, result: Result, spot: Spot) -> str:
+    """Return the author's formula with values in place of names; empty for what is not computed."""
+    how = plan.sheets[spot.sheet].nodes[spot.name].how
+    if not isinstance(how, Computed):
+        return ""
+    text = how.text
+    for name in sorted(names(how.declared), key=lambda each: each.start, reverse=True):
+        end = name.start + len(name.id)
+        # Inside an f-string a name stands at the beginning of the whole text.
+        if text[name.start : end] == name.id:
+            value = value_text(result, Spot(spot.sheet, spot.row, name.id))
+            text = text[: name.start] + _quoted(plan, spot, name.id, value) + text[end:]
+    return text
+
+
+def _quoted(plan: Plan, spot: Spot, name: str, value: str) -> str:
+    kind = plan.sheets[spot.sheet].nodes[name].kind.kind
+    return repr(value) if kind == "text" else f"({value})" if value.startswith("-") else value
+
+
+def _read(plan: Plan, result: Result, spot: Spot) -> Read:
+    node = plan.sheets[spot.sheet].nodes[spot.name]
+    return Read(spot.name, value_text(result, spot), node.unit, formula_text(node))
+
+
+def _source(plan: Plan, result: Result, spot: Spot, leaf: Leaf) -> Source:
+    node = plan.sheets[spot.sheet].nodes[leaf.name]
+    value = value_text(result, Spot(spot.sheet, spot.row, leaf.name))
+    return Source(leaf.name, value, node.unit, leaf.place, leaf.source)
+
+
+def _excel(plan: Plan, result: Result, spot: Spot) -> tuple[str, str]:
+    """Return the address of a cell in the workbook, and the formula that stands there."""
+    layout = lay_out(plan, result)
+    on = layout.sheets[spot.sheet]
+    text = formula(layout, spot.sheet, plan.sheets[spot.sheet].nodes[spot.name])
+    row = on.block.get(spot.name, on.first + spot.row)
+    column = 2 if spot.name in on.block else on.columns[spot.name]
+    address = f"{sheet_reference(spot.sheet)}!{cell(column, row).replace('$', '')}"
+    return address, "" if text is None else f"={text.replace(ROW, str(row))}"

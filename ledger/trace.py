@@ -1,0 +1,131 @@
+"""A cell followed back to its inputs: what it reads, and where each input stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger import scenario
+from ledger.plan import Computed, Fetched, Given, RowField, RowId, RowKey, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.errors import Place
+    from ledger.evaluate import Result
+    from ledger.plan import Node, Plan
+    from ledger.values import Values
+
+_SOURCES = ("source", "where", "status")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A cell of a report: a sheet, the number of the row (0 on a sheet of one), a name."""
+
+    sheet: str
+    row: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An input that a cell comes from: where its value stands, and the source that is given for it.
+
+    `table` and `key` are empty for an input of the sheet itself.
+    """
+
+    name: str
+    table: str
+    key: str
+    field: str
+    place: Place
+    source: str
+
+
+def reads(plan: Plan, spot: Spot) -> tuple[str, ...]:
+    """Return the names that a cell reads itself."""
+    match plan.sheets[spot.sheet].nodes[spot.name].how:
+        case Computed(reads=names):
+            return names
+        case Fetched(keys=keys):
+            return keys
+        case Shown(name=name):
+            return (name,)
+    return ()
+
+
+def readers(plan: Plan, spot: Spot) -> tuple[str, ...]:
+    """Return the names of the sheet that read a cell themselves."""
+    nodes = plan.sheets[spot.sheet].nodes
+    return tuple(name for name in nodes if spot.name in reads(plan, Spot(spot.sheet, spot.row, name)))
+
+
+def leaves(plan: Plan, result: Result, spot: Spot) -> tuple[Leaf, ...]:
+    """Return every input that a cell comes from, each once, in the order in which they are read."""
+    return tuple(dict.fromkeys(_leaves(plan, result, spot)))
+
+
+def formulas_behind(plan: Plan, spot: Spot) -> frozenset[str]:
+    """Return the computed names that a cell comes from, itself included."""
+    found: set[str] = set()
+    waiting = [spot.name]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += reads(plan, Spot(spot.sheet, spot.row, name))
+    return frozenset(found)
+
+
+def _leaves(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
+    node = plan.sheets[spot.sheet].nodes[spot.name]
+    for name in reads(plan, spot):
+        yield from _leaves(plan, result, Spot(spot.sheet, spot.row, name))
+    match node.how:
+        case Given():
+            yield Leaf(node.name, "", "", node.name, node.place, node.source)
+        case RowField(axis, field):
+            table = plan.sheets[spot.sheet].axes[axis].table
+            yield _table_leaf(plan, result, node, table, field, _row_of(result, spot, table))
+        case Fetched(table, field, keys):
+            values = result.sheets[spot.sheet].values
+            key = "|".join(str(at(values[name], spot.row)) for name in keys)
+            if key in result.tables[table].keys:
+                yield _table_leaf(plan, result, node, table, field, result.tables[table].keys.index(key))
+        case RowId() | RowKey() | Computed() | Shown():
+            return
+
+
+def at(values: Values, row: int) -> object:
+    """Return the element of a row; a column of one element has it for every row."""
+    return values.data[0 if len(values) == 1 else row]
+
+
+def _row_of(result: Result, spot: Spot, table: str) -> int:
+    """Return the table's row that stands in a row of the sheet; a filter may have left some out."""
+    wanted = result.sheets[spot.sheet].ids[spot.row]
+    return next(i for i, key in enumerate(result.tables[table].keys) if key.replace("|", "/") == wanted)
+
+
+def _table_leaf(plan: Plan, result: Result, node: Node, table: str, field: str, row: int) -> Leaf:
+    planned, rows = plan.tables[table], result.tables[table]
+    if rows.scenario is None:
+        return Leaf(node.name, table, rows.keys[row], field, planned.place, node.source)
+    header = next(each.column for each in planned.typed if each.name == field)
+    place = scenario.place(rows.scenario, row, header)
+    return Leaf(node.name, table, rows.keys[row], field, place, _source(result, table, row) or node.source)
+
+
+def _source(result: Result, table: str, row: int) -> str:
+    """Return what the row itself says of its sources, in declared fields or in columns beside them."""
+    rows = result.tables[table]
+    documents = rows.scenario.documents if rows.scenario else {}
+    found = []
+    for name in _SOURCES:
+        if name in rows.fields:
+            values = rows.fields[name]
+            found.append("" if values.errors is not None and values.errors[row] else str(values.data[row]))
+        elif name in documents:
+            found.append(documents[name][row])
+    return "; ".join(each for each in found if each)
