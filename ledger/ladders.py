@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,7 @@ def ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = u
         return Ladder(())
     text = "%" if rule.kind == "percent" else rule.unit
     shown = units.parse(text or unit_text, atoms)
+    rows: Sequence[_Row]
     if rule.kind in _STEPPED:
         rows, shown = _prefixed_rows(rule, text or unit_text, atoms)
         places = 0
@@ -102,7 +104,12 @@ def ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = u
     if times is None:
         what = f"display {str(rule)!r} prints {units.spell(shown)}, the value is in {units.spell(unit)}"
         raise LedgerError(Problem(what, hint="name a unit of the same dimension, or none"))
-    keep_zeros = rule.kind in {"fixed", "percent", "scientific"}
+    return _made(tuple(rows), times, places, keep_zeros=rule.kind in {"fixed", "percent", "scientific"})
+
+
+@cache
+def _made(rows: tuple[_Row, ...], times: Fraction, places: int, *, keep_zeros: bool) -> Ladder:
+    """Return the ladder of exact rows for values of which `times` make the printed unit."""
     lift = times / min(rows[1].scale, Fraction(1))
     steps = (_step(row, times, lift, keep_zeros=keep_zeros) for row in rows)
     nearly = float(f"{float(lift * _NEARLY):.15g}")  # Excel cuts a longer literal
@@ -119,7 +126,8 @@ def _step(row: _Row, times: Fraction, lift: Fraction, *, keep_zeros: bool) -> St
     return Step(float(start), float(scale), float(power), row.suffix)
 
 
-def _plain_rows(rule: Rule, suffix: str) -> tuple[list[_Row], int]:
+@cache
+def _plain_rows(rule: Rule, suffix: str) -> tuple[Sequence[_Row], int]:
     one, power = Fraction(1), 10**rule.digits
     match rule.kind:
         case "integer":

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -613,12 +614,12 @@ FORMATTERS = {
 
 
 def program(name):
-    """Return the path of a formatter, of node_modules or of PATH; skip without it, fail under CI=true."""
-    local = ROOT / "node_modules" / ".bin" / name
-    if local.exists():
-        return str(local)
+    """Return the path of a formatter, from three places; skip without it, fail under CI=true."""
+    for folder in (ROOT / "node_modules" / ".bin", Path(sys.executable).parent):
+        if (folder / name).exists():
+            return str(folder / name)
     engines.require(name)
-    return shutil.which(name) or name
+    return str(shutil.which(name))
 
 
 @pytest.mark.engine
