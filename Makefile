@@ -16,6 +16,10 @@ help: ## list the targets
 reports: $(VENV)/.product ## write every workbook and table that differs
 	@$(BIN)/tile-ledger build
 
+.PHONY: check
+check: $(VENV)/.product ## tell what is stale, and why; changes nothing
+	@$(BIN)/tile-ledger check --full
+
 .PHONY: test
 test: $(VENV)/.test ## run all tests; a missing program is a skip with its reason, under CI=true a failure
 	@$(BIN)/python -m pytest

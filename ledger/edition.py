@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.book import Page, chapter_files, pages
 from ledger.build import Built, build
+from ledger.chapter import read
 from ledger.declarations import located, project, report_names
 from ledger.errors import LedgerError, Place, Problems, near
 
@@ -56,14 +57,27 @@ def edition(root: Path, request: Request) -> Edition:
         files = chapter_files(root, where.chapters, problems)
         found = pages(root, files, [each.worked for each in built], report_names(root, where), problems)
     _check_overwrite(request, found, problems)
+    _raise_located(problems, root, where)
+    folder = request.out or root / where.reports
+    outputs = {folder / each.name / name: data for each in built for name, data in each.files.items()}
+    chapters = {page.path: _chapter_text(page, request.overwrite, problems).encode() for page in found}
+    _raise_located(problems, root, where)
+    return Edition(root, where, built, found, outputs | chapters, {page.path: page.data for page in found})
+
+
+def _raise_located(problems: Problems, root: Path, where: Project) -> None:
     try:
         problems.raise_any()
     except LedgerError as error:
         raise located(error, root, where) from None
-    folder = request.out or root / where.reports
-    outputs = {folder / each.name / name: data for each in built for name, data in each.files.items()}
-    chapters = {page.path: page.text(request.overwrite).encode() for page in found}
-    return Edition(root, where, built, found, outputs | chapters, {page.path: page.data for page in found})
+
+
+def _chapter_text(page: Page, overwrite: frozenset[str], problems: Problems) -> str:
+    """Return a chapter as it should be; a template that hides the marker below its own text is a problem."""
+    text = page.text(overwrite)
+    if text != page.chapter.text:
+        read(page.chapter.name, text, problems)
+    return text
 
 
 def _check_overwrite(request: Request, found: Sequence[Page], problems: Problems) -> None:

@@ -65,7 +65,7 @@ def gather(declared: Declared, problems: Problems) -> Library:
     lookups = _merged(declared, "lookups", problems)
     columns = _merged(declared, "columns", problems)
     clashing = _check_names(inputs, lookups, columns, problems)
-    formulas, broken = _parsed(columns, inputs, problems)
+    formulas, broken = _parsed(columns, inputs, lookups, problems)
     own = {f"{declared.project.models}/{name}.toml" for name in declared.report.models}
     offered = tuple(
         name
@@ -150,14 +150,23 @@ def _check_names(
 
 
 def _parsed(
-    columns: Mapping[str, Entry[Column]], inputs: Mapping[str, Entry[Input]], problems: Problems
+    columns: Mapping[str, Entry[Column]],
+    inputs: Mapping[str, Entry[Input]],
+    lookups: Mapping[str, Entry[Lookup]],
+    problems: Problems,
 ) -> tuple[dict[str, Expr], frozenset[str]]:
-    """Return each formula by its name; a default that is a formula goes by its input's name and a mark."""
+    """Return each formula by its name; a default that is a formula goes by its own name and a mark."""
     texts = {name: (entry.value.formula, entry.text_at("formula")) for name, entry in columns.items()}
-    for name, entry in inputs.items():
-        match entry.value.default:
-            case str() as text if text.startswith("=") and entry.value.kind != "text":
-                texts[f"={name}"] = (text[1:], entry.text_at("default", offset=1))
+    numbers = {name: entry for name, entry in inputs.items() if entry.value.kind != "text"}
+    defaults = [
+        (name, entry.value.default, entry.text_at("default", offset=1)) for name, entry in numbers.items()
+    ]
+    defaults += [
+        (name, entry.value.default, entry.text_at("default", offset=1)) for name, entry in lookups.items()
+    ]
+    for name, default, place in defaults:
+        if isinstance(default, str) and default.startswith("="):
+            texts[f"={name}"] = (default[1:], place)
     found: dict[str, Expr] = {}
     broken: set[str] = set()
     for name, (text, place) in texts.items():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from markdown_it.token import Token
     from markdown_it.utils import EnvType
@@ -183,10 +183,10 @@ def _parsed(text: str, root: int, line: int, found: dict[int, str]) -> int:
     start = _restart(text, root, line)
     for stop in _stops(text, start, line):
         region = text[start:stop]
-        tokens, env = blocks(region if stop == len(text) else region + "x")
+        tokens, references = blocks(region if stop == len(text) else region + "x")
         # The x is a paragraph of its own unless a fence or a comment is still open.
         if stop == len(text) or _ends_with_paragraph(tokens, region.count("\n")):
-            _note(tokens, env, found)
+            _note(tokens, references, found)
             return stop
     return len(text)
 
@@ -211,18 +211,18 @@ def _stops(text: str, start: int, line: int) -> Iterator[int]:
     yield len(text)
 
 
-def blocks(text: str) -> tuple[list[Token], EnvType]:
+def blocks(text: str) -> tuple[list[Token], Mapping[str, object]]:
     """Return the blocks of a text as CommonMark and its tables have them, and what its links refer to."""
     tokens: list[Token] = []
     env: EnvType = {}
     _MARKDOWN.block.parse(text, _MARKDOWN, env, tokens)
-    return tokens, env
+    return tokens, env.get("references", {})
 
 
-def inline(text: str, env: EnvType) -> list[Token]:
+def inline(text: str, references: Mapping[str, object]) -> list[Token]:
     """Return what a piece of a paragraph is made of."""
     tokens: list[Token] = []
-    _MARKDOWN.inline.parse(text, _MARKDOWN, env, tokens)
+    _MARKDOWN.inline.parse(text, _MARKDOWN, {"references": references}, tokens)
     return tokens
 
 
@@ -231,7 +231,7 @@ def _ends_with_paragraph(tokens: Sequence[Token], line: int) -> bool:
     return bool(tokens) and tokens[-1].type == "paragraph_close" and tokens[-3].map == [line, line + 1]
 
 
-def _note(tokens: Sequence[Token], env: EnvType, found: dict[int, str]) -> None:
+def _note(tokens: Sequence[Token], references: Mapping[str, object], found: dict[int, str]) -> None:
     """Note where each numbered marker among the tokens stands."""
     before = ""
     for token in tokens:
@@ -241,7 +241,7 @@ def _note(tokens: Sequence[Token], env: EnvType, found: dict[int, str]) -> None:
                     found[int(match[1])] = "html" if token.content[: match.start()].strip() else "raw"
         elif token.type == "inline" and _TAG in token.content:
             where = "heading" if before == "heading_open" else "text"
-            for each in inline(token.content, env):
+            for each in inline(token.content, references):
                 if each.type == "html_inline" and (tag := _NUMBERED.match(each.content)):
                     found[int(tag[1])] = where
         before = token.type

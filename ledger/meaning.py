@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.markers import blocks, inline
 
 if TYPE_CHECKING:
-    from markdown_it.utils import EnvType
+    from collections.abc import Mapping
 
 _INLINE_SIGN = re.compile(r"[\\&*_`<\[\n]")
 _SPACES = re.compile(r"[ \t\n]+")
@@ -22,13 +22,13 @@ def meaning(text: str) -> list[object]:
     True
     """
     lines = text.split("\n")
-    tokens, env = blocks(text)
+    tokens, references = blocks(text)
     said: list[object] = []
     columns = 0
     for token in tokens:
         match token.type:
             case "inline":
-                said.append(_inline_meaning(token.content, env))
+                said.append(_inline_meaning(token.content, references))
             case "fence" | "code_block":
                 said.append(["code", token.info.strip(), token.content])
             case "html_block":
@@ -39,7 +39,7 @@ def meaning(text: str) -> list[object]:
                 said.append(_cells(lines[token.map[0]])[columns:] if token.map else [])
             case _:
                 said.append([token.type, token.tag, token.attrs])
-    return [*said, sorted(map(repr, env.get("references", {}).items()))]
+    return [*said, sorted(map(repr, references.items()))]
 
 
 def inline_meaning(text: str) -> list[object]:
@@ -47,12 +47,12 @@ def inline_meaning(text: str) -> list[object]:
     return _inline_meaning(text, {})
 
 
-def _inline_meaning(text: str, env: EnvType) -> list[object]:
+def _inline_meaning(text: str, references: Mapping[str, object]) -> list[object]:
     if not _INLINE_SIGN.search(text):
         return [_SPACES.sub(" ", text)]
     said: list[object] = []
     words = ""
-    for token in inline(text, env):
+    for token in inline(text, references):
         match token.type:
             case "text" | "text_special":
                 words += token.content

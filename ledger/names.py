@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ledger.expr import Expr
     from ledger.given import Settings
     from ledger.library import Entry
-    from ledger.model import Column, Input
+    from ledger.model import Column, Input, Lookup
     from ledger.sheetscope import SheetScope
     from ledger.units import Unit
 
@@ -201,8 +201,8 @@ class SheetNames:
         kind = scope.kind_of(entry)
         if kind == BROKEN or (scope.unknown_rows() and not is_set(scope, self.settings, name)):
             raise _Broken
-        if f"={name}" in scope.library.formulas and not is_set(scope, self.settings, name):
-            return self._formula_default(name, entry, kind)
+        if self._has_formula(name):
+            return self._input_node(name, entry, *self._default(name, entry, kind))
         asked = Asked(name, kind, entry.value.default, entry.text_at("default"))
         value, place = given_value(scope, self.settings, asked)
         check_bounds(name, value, (entry.value.min, entry.value.max), place, scope.problems)
@@ -217,29 +217,35 @@ class SheetNames:
             shown.rule, shown.ladder, value.source, bounds=(value.min, value.max),
         )  # fmt: skip
 
-    def _formula_default(self, name: str, entry: Entry[Input], kind: Kind) -> Node:
+    def _default(self, name: str, entry: Entry[Input] | Entry[Lookup], kind: Kind) -> tuple[Computed, Place]:
+        """Return a default that is a formula, of the kind it is wanted in."""
         place, text = entry.text_at("default", offset=1), str(entry.value.default)[1:]
         computed, found = self._computed(text, self.scope.library.formulas[f"={name}"], place)
         if found.kind != kind.kind or not (same(found.unit, kind.unit) or same(found.unit, COUNT)):
             what = f"the default of {name!r} is {described(found)}, the input is {described(kind)}"
             raise LedgerError(Problem(what, place))
-        return self._input_node(name, entry, computed, place)
+        return computed, place
 
     def _lookup_key(self, name: str, place: Place) -> Node:
         """Return the text that leads a lookup with no `by`: the row's field, set, or its default."""
-        entry = self.scope.library.lookups[name]
+        entry, text = self.scope.library.lookups[name], Kind("text")
         value, number = entry.value, self.scope.axis_with(name)
+        label = self.scope.said(value.label, name)
         if value.by:
             what = f"{name!r} is a lookup by {', '.join(listed(value.by))}; it has fields, no value"
             raise LedgerError(Problem(what, place, f"read one of its fields, such as {name}.FIELD"))
         if number is not None:
             return self.scope.row_field(number, name, name)
-        asked = Asked(name, Kind("text"), value.default, entry.text_at("default"))
-        given, place = given_value(self.scope, self.settings, asked)
-        label = self.scope.said(value.label, name)
-        return Node(
-            name, Given(given), Kind("text"), varies=False, place=place, label=label, source=value.source
-        )
+        if self._has_formula(name):
+            how, at = self._default(name, entry, text)
+            return Node(name, how, text, self._vary(how.reads), at, label=label, source=value.source)
+        asked = Asked(name, text, value.default, entry.text_at("default"))
+        given, at = given_value(self.scope, self.settings, asked)
+        return Node(name, Given(given), text, varies=False, place=at, label=label, source=value.source)
+
+    def _has_formula(self, name: str) -> bool:
+        """Whether a default that is a formula counts, since nothing sets the name."""
+        return f"={name}" in self.scope.library.formulas and not is_set(self.scope, self.settings, name)
 
     def _field(self, owner: str, part: str, place: Place) -> Node:
         """Return a field of a lookup, or of a table among the rows."""

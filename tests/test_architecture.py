@@ -11,8 +11,8 @@ ENGINE = ROOT / "ledger"
 
 # Each module imports only from the lines above its own.
 LAYERS = (
-    ("errors", "values", "expr", "positions", "words", "packaged", "stamp"),
-    ("root", "units", "parse", "model", "records", "targets", "publish", "markers"),
+    ("errors", "values", "expr", "positions", "words", "packaged", "stamp", "markers"),
+    ("root", "units", "parse", "model", "records", "targets", "publish"),
     ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning"),
     ("targets.numpy", "targets.excel", "targets.latex", "display", "kinds", "declarations", "inject"),
     ("plan", "library", "nodes"),
@@ -37,7 +37,7 @@ LAYERS = (
 # Where a library may be imported; everyone else goes through these.
 DOORS = {
     "jinja2": {"render"},
-    "markdown_it": {"markers", "meaning"},
+    "markdown_it": {"markers"},
     "openpyxl": {"workbook", "styles", "snapshot"},
     "pandas": {"scenario", "evaluate"},
     "pydantic": {"model", "validation"},
