@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from ledger import display, scenario
 from ledger.expr import fold
@@ -96,12 +95,16 @@ def _needs(sheet: PlannedSheet) -> set[str]:
 def _rows(table: PlannedTable, rows: Scenario | None) -> TableRows:
     if rows is not None:
         fields = {each.name: scenario.values(rows, each.name) for each in table.fields}
-        return TableRows(rows.keys, fields, rows)
+        return TableRows(rows.keys, _numbered(rows.keys), fields, rows)
     listed = table.listed
     field = table.fields[0]
     keys = tuple(each if isinstance(each, str) else number_text(each) for each in listed)
     values = texts(keys) if field.kind.kind == "text" else Values(np.array(listed, dtype=np.float64))
-    return TableRows(keys, {field.name: values}, None)
+    return TableRows(keys, _numbered(keys), {field.name: values}, None)
+
+
+def _numbered(keys: Sequence[str]) -> dict[str, int]:
+    return {key: number for number, key in enumerate(keys)}
 
 
 def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], problems: Problems) -> None:
@@ -196,7 +199,7 @@ class _Worker:
         table = self.tables[how.table]
         length = max(len(key) for key in keys)
         parts = list(zip(*(np.broadcast_to(key.data, (length,)) for key in keys), strict=True))
-        rows = pd.Index(table.keys).get_indexer(pd.Index(["|".join(each) for each in parts], dtype=object))
+        rows = np.array([table.numbers.get("|".join(each), -1) for each in parts])
         blank = np.zeros(length, dtype=np.bool_)
         for key in keys:
             blank |= False if key.errors is None else key.errors > 0

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of a table: their keys, and the values of each field."""
+    """The rows of a table: their keys, the number of the row of each, and the values of each field."""
 
     keys: tuple[str, ...]
+    numbers: Mapping[str, int]
     fields: Mapping[str, Values]
     scenario: Scenario | None
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
 from ledger.errors import Place, Problems, near
 from ledger.records import Csv, Table, decode, shown, table
-from ledger.values import NA, Values
+from ledger.values import NA, Values, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -107,7 +106,7 @@ class Scenario:
 
     source: Source
     fields: tuple[Field, ...]
-    frame: pd.DataFrame
+    typed: Mapping[str, Values]
     keys: tuple[str, ...]
     lines: tuple[int, ...]
     starts: tuple[int, ...]
@@ -134,7 +133,7 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
     _check_lengths(rows, problems)
     keys = _keys(rows, source, problems)
     present = [field for field in fields if field.column in rows.columns]
-    frame = {field.name: _typed(rows, field, problems) for field in present}
+    typed = {field.name: _typed(rows, field, problems) for field in present}
     if new := dict.fromkeys(problems.found[told:]):
         problems.found[told:] = sorted(new, key=lambda problem: problem.place or Place(source.name))
         return None
@@ -142,7 +141,7 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
     return Scenario(
         source=source,
         fields=tuple(fields),
-        frame=pd.DataFrame(frame, index=range(len(keys))),
+        typed=typed,
         keys=keys,
         documents={name: rows.under(name) for name in rows.columns if name not in declared},
         lines=rows.lines,
@@ -155,12 +154,7 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
 
 def values(scenario: Scenario, field_name: str) -> Values:
     """Return a field's column; a blank optional cell is the error `#N/A`."""
-    column = scenario.frame[field_name]
-    missing = column.isna().to_numpy()
-    errors = np.where(missing, NA, 0).astype(np.uint8) if missing.any() else None
-    if column.dtype == np.float64:
-        return Values(column.to_numpy(), errors)
-    return Values(column.fillna("").to_numpy(dtype=object), errors)
+    return scenario.typed[field_name]
 
 
 def place(scenario: Scenario, row: int, header: str) -> Place:
@@ -226,22 +220,24 @@ def _check_keys(rows: Table, position: int, keys: Sequence[str], problems: Probl
             problems.add(what, rows.place(row, position), "each row needs a key of its own")
 
 
-def _typed(rows: Table, field: Field, problems: Problems) -> pd.Series[Any]:
+def _typed(rows: Table, field: Field, problems: Problems) -> Values:
     """Return the column of `field`, after telling the cells that do not hold what it declares."""
     cells = rows.under(field.column)
     if field.kind == "text":
         suspects: Iterable[int] = () if field.optional else (i for i, cell in enumerate(cells) if not cell)
-        typed = pd.Series([cell or None for cell in cells], dtype="str")
+        typed = texts(cells).data
+        blank = typed == ""
     else:
         matches = _GRAMMAR[field.kind].fullmatch
         numbers = np.array([float(cell) if matches(cell) else np.nan for cell in cells])
         low, high = _bounds(field)
         suspects = np.flatnonzero(~((numbers >= low) & (numbers <= high))).tolist()
-        typed = pd.Series(numbers + 0.0)  # which makes -0.0, unknown to spreadsheets, 0.0
+        typed = numbers + 0.0  # which makes -0.0, unknown to spreadsheets, 0.0
+        blank = np.isnan(numbers)
     for row in suspects:
         if complaint := _complaint(field, cells[row]):
             problems.add(complaint[0], rows.place(row, rows.columns[field.column]), complaint[1])
-    return typed
+    return Values(typed, np.where(blank, NA, 0).astype(np.uint8) if blank.any() else None)
 
 
 def _bounds(field: Field) -> tuple[float, float]:

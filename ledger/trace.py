@@ -91,8 +91,9 @@ def _leaves(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
         case Fetched(table, field, keys):
             values = result.sheets[spot.sheet].values
             key = "|".join(str(at(values[name], spot.row)) for name in keys)
-            if key in result.tables[table].keys:
-                yield _table_leaf(plan, result, node, table, field, result.tables[table].keys.index(key))
+            number = result.tables[table].numbers.get(key)
+            if number is not None:
+                yield _table_leaf(plan, result, node, table, field, number)
         case RowId() | RowKey() | Computed() | Shown():
             return
 

@@ -39,7 +39,7 @@ DOORS = {
     "jinja2": {"render"},
     "markdown_it": {"markers"},
     "openpyxl": {"workbook", "styles", "snapshot"},
-    "pandas": {"scenario", "evaluate"},
+    "pandas": {"frames"},
     "pydantic": {"model", "validation"},
     "tomllib": {"declarations", "positions"},
     "argparse": {"cli"},
