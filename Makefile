@@ -20,6 +20,10 @@ reports: $(VENV)/.product ## write every workbook and table that differs
 check: $(VENV)/.product ## tell what is stale, and why; changes nothing
 	@$(BIN)/tile-ledger check --full
 
+.PHONY: check
+check: $(VENV)/.product ## tell which of them is stale, which printed cells moved, and why
+	@$(BIN)/tile-ledger check --full
+
 .PHONY: test
 test: $(VENV)/.test ## run all tests; a missing program is a skip with its reason, under CI=true a failure
 	@$(BIN)/python -m pytest
@@ -36,8 +40,9 @@ format: $(VENV)/.lint ## let ruff lay the code out
 	@$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/.test ## measure against peers, in ratios
+bench: $(VENV)/.test ## measure against peers in ratios, and a check of a large book against its limits
 	@$(BIN)/python benchmarks/write_rows.py
+	@$(BIN)/python benchmarks/check_book.py
 
 .PHONY: clean
 clean: ## remove what the other targets installed

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from ledger.build import Worked
     from ledger.chapter import Block, Value
+    from ledger.work import Worked
 
 
 _HOW = "put <!-- ledger:begin REPORT/VIEW --> and <!-- ledger:end REPORT/VIEW --> around a table"
@@ -56,7 +56,10 @@ def chapter_files(root: Path, patterns: Sequence[str], problems: Problems) -> tu
     """Return the files that the project calls chapters; a pattern without a file is a problem."""
     found: dict[Path, None] = {}
     for number, pattern in enumerate(patterns):
-        matched = sorted(path for path in root.glob(pattern) if path.is_file())
+        try:
+            matched = sorted(path for path in root.glob(pattern) if path.is_file())
+        except (ValueError, NotImplementedError):  # what Python says of "", "/x" and "a**"
+            matched = []
         if not matched:
             at = Place("ledger.toml", keys=("chapters", number), offset=0)
             problems.add(f"no chapter matches {pattern!r}", at, "a pattern is relative to ledger.toml")

@@ -6,7 +6,8 @@ comes from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ledger import scenario
@@ -14,28 +15,40 @@ from ledger.build import origins
 from ledger.declarations import located_place
 from ledger.errors import LedgerError
 from ledger.plan import Computed, Given
+from ledger.root import PROJECT_FILE
+from ledger.shown import GONE
 from ledger.snapshot import Snapshot, read
-from ledger.trace import Spot, formulas_behind, leaves
+from ledger.trace import leaves, names_behind
 from ledger.values import number_text
 from ledger.views import formula_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.build import Built, Worked
+    from ledger.build import Built
     from ledger.edition import Edition
     from ledger.errors import Place
     from ledger.plan import Node, PlannedTable
+    from ledger.shown import Cell
+    from ledger.trace import Spot
+    from ledger.work import Worked
 
 _LEDGER_FILE = ".xlsx"
+#: What is known to have changed in a file, by its name or its ending.
+_WHOLE = {
+    PROJECT_FILE: "the language",
+    ".j2": "a template",
+    ".toml": "a label, a unit, a display rule or a view",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """A change: where it stands, what is called how, from what to what.
 
-    `changed` says of which input: its table, key and field.  A sheet's own input has no table and its sheet
-    as the key, a formula has "=" as the table, and a file has nothing at all.
+    `changed` says of which input: its table, key and field, of a row its table and key.  A sheet's own input
+    has no table and REPORT/SHEET as the key; a formula has "=" as the table and its file as the key; a file
+    has nothing at all.
     """
 
     place: str
@@ -44,8 +57,14 @@ class Cause:
     new: str
     changed: tuple[str, str, str] = ("", "", "")
 
+    @property
+    def file(self) -> str:
+        """The file that the change stands in."""
+        return self.place.partition(":")[0]
 
-Cell = tuple[str, Spot]
+    def is_whole(self) -> bool:
+        """Whether all that is known is that a file changed."""
+        return not any(self.changed)
 
 
 def causes(made: Edition) -> tuple[Cause, ...]:
@@ -54,20 +73,31 @@ def causes(made: Edition) -> tuple[Cause, ...]:
 
 
 def explains(reports: Mapping[str, Worked], found: Sequence[Cause], cell: Cell) -> tuple[Cause, ...]:
-    """Return the causes that reach a cell: its inputs and its formulas, else the files that changed."""
+    """Return the causes that reach a cell: its inputs, rows and formulas, else the files that changed."""
     report, spot = cell
     worked = reports[report]
-    reached = {
-        (leaf.table, leaf.key if leaf.table else spot.sheet, leaf.field)
-        for leaf in leaves(worked.plan, worked.result, spot)
-    }
-    reached |= {("=", "", name) for name in formulas_behind(worked.plan, spot)}
-    fine = tuple(cause for cause in found if cause.changed in reached)
-    return fine or tuple(cause for cause in found if not any(cause.changed))
+    if spot.row == GONE:
+        tables = {axis.table for axis in worked.plan.sheets[spot.sheet].axes}
+        fine = tuple(cause for cause in found if cause.changed[0] in tables)
+    else:
+        reached = set(_reached(worked, spot))
+        fine = tuple(cause for cause in found if cause.changed in reached)
+    return fine or tuple(cause for cause in found if cause.is_whole())
+
+
+def _reached(worked: Worked, spot: Spot) -> Iterator[tuple[str, str, str]]:
+    """Yield what a cell comes from, spelled as causes spell it."""
+    for leaf in leaves(worked.plan, worked.result, spot):
+        key = leaf.key if leaf.table else f"{worked.plan.name}/{spot.sheet}"
+        yield leaf.table, key, leaf.field
+        if leaf.table:
+            yield leaf.table, leaf.key, ""
+    for name in names_behind(worked.plan, spot):
+        yield "=", worked.plan.sheets[spot.sheet].nodes[name].place.file, name
 
 
 def _of_report(made: Edition, built: Built) -> Iterator[Cause]:
-    """Yield the changes of one report; files are named only where no finer change in them is known."""
+    """Yield the changes of one report: those known exactly, then the files that changed."""
     name = f"{built.name}{_LEDGER_FILE}"
     path = made.root / made.project.reports / built.name / name
     if not path.is_file():
@@ -76,20 +106,18 @@ def _of_report(made: Edition, built: Built) -> Iterator[Cause]:
         old = read(name, path.read_bytes())
     except LedgerError:
         return
-    fine = [*_inputs(built, old), *_given(made, built, old), *_formulas(made, built, old)]
-    yield from fine
-    known = {cause.place.partition(":")[0] for cause in fine}
+    yield from _inputs(made, built, old)
+    yield from _given(made, built, old)
+    yield from _formulas(made, built, old)
     now = origins(built.worked)
-    for file in sorted({*now, *old.files} - known) if old.files else ():  # an older build left no record
+    for file in sorted({*now, *old.files}) if old.files else ():  # an older build left no record
         if old.files.get(file) != now.get(file):
-            what = "a template" if file.endswith(".j2") else "a label, a unit, a display rule or a view"
-            yield Cause(
-                file, what, "", "changed" if file in now and file in old.files else "added or removed"
-            )
+            new = "changed" if file in now and file in old.files else "added or removed"
+            yield Cause(file, _WHOLE.get(file, _WHOLE[PurePosixPath(file).suffix]), "", new)
 
 
-def _inputs(built: Built, old: Snapshot) -> Iterator[Cause]:
-    """Yield inputs of scenario tables that changed, rows that came and rows that went."""
+def _inputs(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
+    """Yield inputs of scenario tables that changed, rows that came, went or changed places."""
     plan, result = built.worked.plan, built.worked.result
     for name, table in plan.tables.items():
         before, now = old.rows.get(table.sheet or name, {}), result.tables[name]
@@ -98,7 +126,8 @@ def _inputs(built: Built, old: Snapshot) -> Iterator[Cause]:
         keys = [key.replace("|", "/") if table.sheet else key for key in now.keys]
         for row, key in enumerate(keys):
             if key not in before:
-                yield Cause(_row_place(built, table, row, ""), f"row {key}", "", "new")
+                place, changed = _row_place(made, built, table, row, ""), (name, now.keys[row], "")
+                yield Cause(place, f"{_row_word(table)} {key}", "", "new", changed)
                 continue
             for field in table.fields:
                 values = now.fields[field.name]
@@ -106,12 +135,26 @@ def _inputs(built: Built, old: Snapshot) -> Iterator[Cause]:
                 new = "blank" if blank else _text(values.data[row], field)
                 was = _text(before[key].get(field.name), field)
                 if was != new:
-                    place = _row_place(built, table, row, field.name)
+                    place = _row_place(made, built, table, row, field.name)
                     changed = (name, now.keys[row], field.name)
                     yield Cause(place, _header(table, field.name), was, new, changed)
-        for key in before.keys() - set(keys):
-            source = table.source.name if table.source else plan.place.file
-            yield Cause(source, f"row {key}", "", "gone")
+        yield from _rows(made, table, [*before], keys)
+
+
+def _rows(made: Edition, table: PlannedTable, before: Sequence[str], keys: Sequence[str]) -> Iterator[Cause]:
+    """Yield the rows of a table that went, and whether those that stayed changed places."""
+    place = table.source.name if table.source else _line(made, table.place)
+    for key in before:
+        if key not in keys:
+            yield Cause(place, f"{_row_word(table)} {key}", "", "gone", (table.name, key, ""))
+    if [key for key in before if key in keys] != [key for key in keys if key in before]:
+        what = "rows" if table.source else _row_word(table)
+        yield Cause(place, what, "", "in another order", (table.name, "", ""))
+
+
+def _row_word(table: PlannedTable) -> str:
+    """Return what a row is called: of a list, the value of an input on a sheet."""
+    return "row" if table.source else f"{table.place.keys[1]} {table.fields[0].name}"
 
 
 def _text(value: object, node: Node) -> str:
@@ -128,10 +171,10 @@ def _header(table: PlannedTable, field: str) -> str:
     return next((each.column for each in table.typed if each.name == field), field)
 
 
-def _row_place(built: Built, table: PlannedTable, row: int, field: str) -> str:
+def _row_place(made: Edition, built: Built, table: PlannedTable, row: int, field: str) -> str:
     rows = built.worked.result.tables[table.name].scenario
     if rows is None:
-        return table.place.file
+        return _line(made, replace(table.place, keys=(*table.place.keys, row), offset=0))
     place = scenario.place(rows, row, _header(table, field) if field else next(iter(rows.columns)))
     return f"{place.file}:{place.line}"
 
@@ -145,8 +188,9 @@ def _given(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
             if isinstance(node.how, Given) and node.name in before:
                 was, new = _text(before[node.name], node), _text(node.how.value, node)
                 if was != new:
-                    changed = ("", sheet.name, node.name)
-                    yield Cause(_line(made, node.place), f"{sheet.name} {node.name}", was, new, changed)
+                    changed = ("", f"{plan.name}/{sheet.name}", node.name)
+                    what = f"{sheet.name} {node.name}" if node.place.keys[:1] == ("sheets",) else node.name
+                    yield Cause(_line(made, node.place), what, was, new, changed)
 
 
 def _formulas(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
@@ -156,7 +200,7 @@ def _formulas(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
         for node in sheet.nodes.values():
             was = old.formulas.get((sheet.name, node.name))
             if isinstance(node.how, Computed) and was is not None and was != formula_text(node):
-                changed = ("=", "", node.name)
+                changed = ("=", node.place.file, node.name)
                 yield Cause(_line(made, node.place), node.name, was, formula_text(node), changed)
 
 

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TextIO
 
-    from ledger.edition import Edition
+    from ledger.calc import Asked
     from ledger.errors import LedgerError, Problem
 
 OK, FOUND, TROUBLE = 0, 1, 2
-_FRESH = "fresh: nothing changed since the last build"
-_FRESH_JSON = '{"schema": 1, "fresh": true, "causes": [], "moved": [], "stale": [], "repair": ""}'
+_INPUT = "input "
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,11 +80,12 @@ def _build(options: argparse.Namespace) -> int:
     overwrite = frozenset(options.overwrite)
     request = edition.Request(options.reports, _settings(options.set), options.out, overwrite)
     with publish.locked(folder / root.PROJECT_FILE):
+        watched = edition.watched(folder) if request.is_whole() else None
         made = edition.edition(folder, request)
         edition.refuse_edits(made, overwrite)
         became = publish.publish(made.files, made.before)
-        if request.is_whole():
-            _leave_stamp(folder, made)
+        if watched:
+            _leave_stamp(folder, edition.stamp_text(made, watched))
     for path, what in sorted(became.items()):
         print(f"{what:9}  {_shown(path, folder)}")
     for line in told.notes(made):
@@ -94,13 +94,11 @@ def _build(options: argparse.Namespace) -> int:
     return OK
 
 
-def _leave_stamp(folder: Path, made: Edition) -> None:
+def _leave_stamp(folder: Path, text: str) -> None:
     """Leave a stamp by which the next check knows that nothing changed; without one it does the work."""
-    from ledger import edition, publish, stamp  # noqa: PLC0415  # the same
+    from ledger import publish, stamp  # noqa: PLC0415  # the same
     from ledger.errors import LedgerError  # noqa: PLC0415  # the same
 
-    patterns, named = edition.stamped(made)
-    text = stamp.stamp_text(folder, patterns, named)
     try:
         publish.publish({stamp.stamp_path(folder): text.encode()})
     except LedgerError as error:
@@ -132,7 +130,7 @@ def _check(options: argparse.Namespace) -> int:
 
     folder = root.find_root(Path.cwd())
     if not options.full and stamp.is_fresh(folder):
-        print(_FRESH_JSON if options.json else _FRESH)
+        print(stamp.FRESH_JSON if options.json else stamp.FRESH)
         return OK
     from ledger import drift, edition, told  # noqa: PLC0415  # they import pandas and openpyxl
 
@@ -148,6 +146,49 @@ def _explain(options: argparse.Namespace) -> int:
     folder = root.find_root(Path.cwd())
     found = explain.explained(folder, options.cell)
     print(told.explanation_json(found) if options.json else told.explanation_text(found))
+    return OK
+
+
+def _calc(options: argparse.Namespace) -> int:
+    """Answer one question: the report's inputs are options, several values of one make rows."""
+    from ledger import calc, root  # noqa: PLC0415  # they import numpy
+
+    asked = calc.asked(root.find_root(Path.cwd()), options.report)
+    parser = argparse.ArgumentParser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
+    for name, settings in _CALC.items():
+        parser.add_argument(f"--{name}", **settings)
+    for name, inputs in asked.options.names.items():
+        if name not in _CALC:
+            told = f"sets {' or '.join(inputs)}"
+            parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=told)
+    given, unknown = parser.parse_known_args(options.rest)
+    calc.check_options(asked.options, unknown, _CALC)
+    texts = {
+        key.removeprefix("input "): value for key, value in vars(given).items() if key.startswith("input ")
+    }
+    return _answer(asked, given, {name: value for name, value in texts.items() if value is not None})
+
+
+def _answer(asked: Asked, given: argparse.Namespace, texts: dict[str, list[str]]) -> int:
+    from ledger import calc, publish, question  # noqa: PLC0415  # they import numpy
+
+    form = calc.JSON if given.json else calc.MARKDOWN if given.md else calc.CSV if given.csv else calc.TEXT
+    views = calc.views_of(asked.options, form, sweep=given.sweep)
+    found = calc.answer(asked, question.Question(texts, views, given.rows), form)
+    if given.rows:
+        from ledger import frames  # noqa: PLC0415  # it imports pandas
+
+        sheet = found.worked.plan.views[-1].sheet
+        print(frames.csv_text(frames.sheet_frame(found.worked, sheet)), end="")
+        return OK
+    if found.talk:
+        print(found.talk, file=sys.stderr)
+    print(found.data)
+    if given.xlsx:
+        from ledger import workbook  # noqa: PLC0415  # it imports openpyxl
+
+        publish.publish({given.xlsx: workbook.write(found.worked.plan, found.worked.result, {})})
+        print(f"written    {given.xlsx}", file=sys.stderr)
     return OK
 
 
@@ -172,6 +213,18 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 _JSON = (("--json",), {"action": "store_true", "help": "print one JSON object"})
+_CALC: dict[str, Any] = {
+    "sweep": {"action": "store_true", "help": "print the sweep"},
+    "csv": {"action": "store_true", "help": "print CSV with every digit"},
+    "json": {"action": "store_true", "help": "print JSON"},
+    "md": {"action": "store_true", "help": "print Markdown"},
+    "xlsx": {"type": Path, "metavar": "FILE", "help": "write the workbook, too"},
+    "rows": {
+        "type": Path,
+        "metavar": "FILE.csv",
+        "help": "take rows from a file, print all columns as CSV",
+    },
+}
 _KINDS = ("report", "model", "project")
 #: Each command: what runs it, what it does in a few words, its arguments.
 _COMMANDS: dict[
@@ -212,6 +265,14 @@ _COMMANDS: dict[
         (
             (("--full",), {"action": "store_true", "help": "do the whole work, whatever the stamp says"}),
             _JSON,
+        ),
+    ),
+    "calc": (
+        _calc,
+        "answer one question",
+        (
+            (("report",), {"metavar": "REPORT", "help": "calc REPORT --help lists its options"}),
+            (("rest",), {"nargs": argparse.REMAINDER, "metavar": "…", "help": argparse.SUPPRESS}),
         ),
     ),
     "explain": (

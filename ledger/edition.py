@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledger import stamp
 from ledger.book import Page, chapter_files, pages
 from ledger.build import Built, build
 from ledger.chapter import read
 from ledger.declarations import located, project, report_names
 from ledger.errors import LedgerError, Place, Problems, near
+from ledger.root import PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from ledger.model import Project
 
@@ -49,10 +53,13 @@ def edition(root: Path, request: Request) -> Edition:
 
     An edited block keeps its text here; `protected` tells them.
     """
-    where = project(root)
-    built = build(root, request.names, request.given)
-    problems = Problems()
+    where, problems = project(root), Problems()
+    built: tuple[Built, ...] = ()
     found: tuple[Page, ...] = ()
+    try:
+        built = build(root, request.names, request.given)
+    except LedgerError as error:
+        problems.extend(error)  # the chapters' markers are read all the same
     if request.out is None:
         files = chapter_files(root, where.chapters, problems)
         found = pages(root, files, [each.worked for each in built], report_names(root, where), problems)
@@ -80,6 +87,11 @@ def _chapter_text(page: Page, overwrite: frozenset[str], problems: Problems) -> 
     return text
 
 
+def name_of(root: Path, path: Path) -> str:
+    """Return what a file is called from the project's folder, also if it lies outside."""
+    return Path(os.path.relpath(path, root)).as_posix()
+
+
 def _check_overwrite(request: Request, found: Sequence[Page], problems: Problems) -> None:
     known = {block.name for page in found for block in page.chapter.blocks}
     for name in sorted(request.overwrite - known):
@@ -98,16 +110,33 @@ def refuse_edits(made: Edition, overwrite: frozenset[str]) -> None:
     problems.raise_any()
 
 
-def stamped(made: Edition) -> tuple[dict[str, list[str]], list[str]]:
-    """Return what a stamp watches: patterns by folder, and the files that match none."""
-    where = made.project
-    patterns: dict[str, list[str]] = {
-        ".": ["ledger.toml", *where.chapters],
-        where.reports: ["*.toml"],
-        where.models: ["*.toml"],
-        where.scenarios: ["**/*.csv"],
-        where.templates: ["**/*.j2"],
-    }
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a stamp watches: patterns by folder, and the hash that each file had before it was read."""
+
+    where: Mapping[str, tuple[str, ...]]
+    files: Mapping[str, str]
+
+
+def watched(root: Path) -> Watched:
+    """Return what a stamp watches, to be called before a build: a file that is edited during it is stale."""
+    where = project(root)
+    patterns: dict[str, tuple[str, ...]] = {".": (PROJECT_FILE, *where.chapters)}
+    for folder, pattern in (
+        (where.reports, "*.toml"),
+        (where.models, "*.toml"),
+        (where.scenarios, "**/*.csv"),
+        (where.templates, "**/*.j2"),
+    ):
+        patterns[folder] = (*patterns.get(folder, ()), pattern)
+    return Watched(patterns, {name: stamp.hash_of(root / name) for name in stamp.inputs(root, patterns)})
+
+
+def stamp_text(made: Edition, seen: Watched) -> str:
+    """Return the stamp of what was read and of what was written, as its bytes should be."""
     tables = [table.source for each in made.built for table in each.worked.plan.tables.values()]
-    named = [source.name for source in tables if source is not None]
-    return patterns, [*named, *(path.relative_to(made.root).as_posix() for path in made.files)]
+    named = {source.name: stamp.hash_of(source.path) for source in tables if source is not None}
+    outputs = {
+        name_of(made.root, path): hashlib.sha256(data).hexdigest() for path, data in made.files.items()
+    }
+    return stamp.stamp_text(seen.where, {**named, **seen.files, **outputs})

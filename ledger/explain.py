@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import display
-from ledger.build import work
 from ledger.declarations import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.expr import names
@@ -15,9 +14,10 @@ from ledger.layout import cell, lay_out, sheet_reference
 from ledger.nodes import displayed
 from ledger.plan import Computed
 from ledger.sheetdata import ROW
-from ledger.trace import Leaf, Spot, at, leaves, readers, reads
+from ledger.trace import Leaf, Spot, at, dependents, leaves, reads
 from ledger.values import ERROR_NAMES, number_text
 from ledger.views import formula_text
+from ledger.work import work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +64,7 @@ class Explanation:
     excel: str
     reads: tuple[Read, ...]
     inputs: tuple[Source, ...]
-    readers: tuple[str, ...]
+    dependents: tuple[str, ...]
     views: tuple[str, ...]
 
 
@@ -103,7 +103,8 @@ def find(path: str, plans: Mapping[str, tuple[Plan, Result]]) -> tuple[Plan, Res
     if row and not sheet.axes:
         raise _wrong(path, f"sheet {name!r} has one row, without a name", f"write {report}/{name}/{column}")
     if sheet.axes and row not in ids:
-        raise _wrong(path, f"sheet {name!r} has no row {row!r}", near(row, ids))
+        what = f"sheet {name!r} has no row {row!r}" if row else f"sheet {name!r} has rows: name one"
+        raise _wrong(path, what, near(row, ids))
     if column not in sheet.nodes:
         raise _wrong(path, f"sheet {name!r} has no column {column!r}", near(column, sheet.nodes))
     return plan, result, Spot(name, ids.index(row) if sheet.axes else 0, column)
@@ -130,7 +131,7 @@ def explain(path: str, plan: Plan, result: Result, spot: Spot) -> Explanation:
         excel,
         tuple(_read(plan, result, Spot(spot.sheet, spot.row, name)) for name in reads(plan, spot)),
         tuple(_source(plan, result, spot, leaf) for leaf in leaves(plan, result, spot)),
-        readers(plan, spot),
+        dependents(plan, spot),
         tuple(view.name for view in plan.views if _prints(view.sheet, view.columns, spot)),
     )
 

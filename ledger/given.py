@@ -18,20 +18,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Inputs set from outside, as text; the names that some sheet took, and those that any report has."""
+    """Inputs set from outside, as text; the names that some sheet took, and those that any report has.
 
-    given: Mapping[str, str]
+    Several texts for a name are the values of a list.  `options` says how a name was given, if not by --set.
+    """
+
+    given: Mapping[str, tuple[str, ...]]
+    options: Mapping[str, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     known: set[str] = field(default_factory=set)
+
+    def place(self, name: str) -> Place:
+        """Return where a name is set: an option of the command line."""
+        return Place(self.options.get(name, f"--set {name}"))
 
     def check_used(self, problems: Problems) -> None:
         """Tell every setting that reached no sheet of any report."""
         for name in self.given:
             if name not in self.known:
-                problems.add(f"--set {name}: {name!r} is no input", hint=near(name, self.known))
+                problems.add(f"{name!r} is no input", self.place(name), near(name, self.known))
             elif name not in self.taken:
-                what = f"--set {name}: rows or a formula give {name!r} on every sheet"
-                problems.add(what, hint="edit the CSV")
+                what = f"rows or a formula give {name!r} on every sheet"
+                problems.add(what, self.place(name), "edit the CSV")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ def given_value(scope: SheetScope, settings: Settings, asked: Asked) -> tuple[fl
     name, kind = asked.name, asked.kind
     if name in settings.given:
         settings.taken.add(name)
-        return from_text(name, settings.given[name], kind), Place(f"--set {name}")
+        return from_text(settings.given[name][0], kind, settings.place(name)), settings.place(name)
     value: Scalar | list[Scalar] | None = asked.default
     place = asked.place
     if name in scope.sheet.set:

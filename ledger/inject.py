@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ledger.chapter import canonical
@@ -20,6 +21,7 @@ _SUM_DIGITS = 16
 _LINE_ENDS = ("\n", "\r\n", "\r")
 
 
+@cache
 def sum_of(content: str, medium: str) -> str:
     r"""Return 16 hex digits over what content says, so that a formatter's rewriting is no edit.
 

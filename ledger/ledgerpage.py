@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger import display
+from ledger.expr import Name
 from ledger.formulas import formula, shown_helpers
 from ledger.layout import BLOCK_HEADER, DEFINITIONS, HELPERS, Layout, LedgerLayout, span
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
@@ -226,11 +227,19 @@ class _Writer:
         found = {}
         for node in self.sheet.nodes.values():
             match node.how:
-                case Fetched(table=table, keys=(key,)) if key in self.on.block:
-                    if isinstance(self.sheet.nodes[key].how, Given):
-                        at = self.layout.tables[table]
-                        found[self.on.block[key], 2] = span(at.sheet, at.keys, at.first, at.last)
+                case Fetched(table=table, keys=(key,)) if (given := self._given_key(key)) in self.on.block:
+                    at = self.layout.tables[table]
+                    found[self.on.block[given], 2] = span(at.sheet, at.keys, at.first, at.last)
         return found
+
+    def _given_key(self, key: str) -> str:
+        """Return the key that stands in a cell of its own: a key may be another one by default."""
+        match self.sheet.nodes[key].how:
+            case Given():
+                return key
+            case Computed(expr=Name(id=other)):
+                return self._given_key(other)
+        return ""
 
 
 def _told(node: Node) -> str:

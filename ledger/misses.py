@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger import scenario
 from ledger.errors import Place, Problems, near
-from ledger.expr import names
+from ledger.expr import Name, names
 from ledger.plan import Computed, Fetched, Node, PlannedSheet, RowField, RowKey, Shown
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Misses:
         """Return where a key's value stands: a cell of a CSV, an item of a list, else its declaration."""
         node = self.sheet.nodes[key]
         match node.how:
+            case Computed(expr=Name(id=name)):  # a key that is another one by default
+                return self._place(name, row, block)
             case RowField(axis, name):
                 return self._cell(self.sheet.axes[axis].table, name, int(block.picks[axis][row]))
             case RowKey(axis):

@@ -148,10 +148,14 @@ class View:
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class Calc:
-    """What a single question asks for: the view that answers, the view of a sweep, other names of inputs."""
+    """What a single question asks for: the views that answer it, those of a sweep, other names of inputs.
 
-    view: Identifier
-    sweep: Identifier | None = None
+    Of several views in `csv` the last is printed as CSV, and those before it are talk.
+    """
+
+    view: Identifier | list[Identifier]
+    sweep: Identifier | list[Identifier] = field(default_factory=list)
+    csv: Identifier | list[Identifier] = field(default_factory=list)
     options: dict[Identifier, str | list[str]] = field(default_factory=dict)
 
 

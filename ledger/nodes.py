@@ -77,19 +77,19 @@ def checked(name: str, value: float | str, kind: Kind, place: Place) -> float | 
     return number
 
 
-def from_text(name: str, text: str, kind: Kind) -> float | str:
-    """Return the value that a text from outside gives an input; raise if it spells none."""
+def from_text(text: str, kind: Kind, place: Place) -> float | str:
+    """Return the value that a text from outside gives an input; raise, at the option, if it spells none."""
     if kind.kind == "text":
         return text
     try:
         number = float(text)
         size = abs(int(text)) if kind.whole and text.strip("+-").isdecimal() else abs(number)
     except ValueError:
-        raise LedgerError(Problem(f"--set {name}: {text!r} is not a number")) from None
+        raise LedgerError(Problem(f"{text!r} is not a number", place)) from None
     if not math.isfinite(number):
-        raise LedgerError(Problem(f"--set {name}: {text!r} is not a finite number"))
+        raise LedgerError(Problem(f"{text!r} is not a finite number", place))
     if kind.whole and not (number.is_integer() and size <= EXACT):
-        raise LedgerError(Problem(f"--set {name}: {text!r} is not a whole number up to 2**53"))
+        raise LedgerError(Problem(f"{text!r} is not a whole number up to 2**53", place))
     return number
 
 

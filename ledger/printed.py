@@ -175,10 +175,12 @@ def _check_calc(declared: Declared, library: Library, problems: Problems) -> Non
     calc, place = declared.report.calc, Place(declared.file, keys=("calc",))
     if calc is None:
         return
-    for key, view in (("view", calc.view), ("sweep", calc.sweep)):
-        if view is not None and view not in declared.report.views:
-            at = replace(place, keys=("calc", key), offset=0)
-            problems.add(f"unknown view {view!r}", at, near(view, declared.report.views))
+    for key, views in (("view", calc.view), ("sweep", calc.sweep), ("csv", calc.csv)):
+        for number, view in enumerate(listed(views)):
+            if view not in declared.report.views:
+                keys = ("calc", key) if isinstance(views, str) else ("calc", key, number)
+                at = replace(place, keys=keys, offset=0)
+                problems.add(f"unknown view {view!r}", at, near(view, declared.report.views))
     known = (*library.inputs, *library.lookups)
     for option, inputs in calc.options.items():
         for name in listed(inputs):

@@ -9,10 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger.errors import LedgerError, Problem
+from ledger.errors import LedgerError, Place, Problem, Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 try:
     import fcntl
@@ -21,6 +21,8 @@ except ImportError:  # Windows has no such lock
 
 WRITTEN, UNCHANGED = "written", "unchanged"
 _READABLE = 0o644
+# No name of a file is in it: some are as long as a name can be.
+_TEMPORARY = (".tile-ledger-", ".tmp")
 
 
 def publish(files: Mapping[Path, bytes], before: Mapping[Path, bytes] | None = None) -> dict[Path, str]:
@@ -29,16 +31,17 @@ def publish(files: Mapping[Path, bytes], before: Mapping[Path, bytes] | None = N
     `before` holds what was read of files that are rewritten: one that changed since is not written over.
 
     A file is replaced whole: a reader finds the old bytes or the new ones, also after a crash.  All that can
-    fail, such as a full disk, is done for every file before the first is replaced.
+    fail, such as a full disk, is done for every file before the first is replaced.  What a killed run left
+    beside the files is removed.
     """
     differ = [path for path in sorted(files) if _content(path) != files[path]]
-    _check_unchanged(before or {})
-    for path in differ:
-        _check(path)
+    _check(differ)
+    _sweep(files)
     staged: dict[Path, Path] = {}
     try:
         for path in differ:
             staged[path] = _staged(path, files[path])
+        _check_unchanged(before or {})
         for path, temporary in staged.items():
             _replace(temporary, path)
     finally:
@@ -58,10 +61,11 @@ def _content(path: Path) -> bytes | None:
 
 def _check_unchanged(before: Mapping[Path, bytes]) -> None:
     """Refuse to write over what somebody changed in the meantime."""
-    changed = [path for path, data in before.items() if _content(path) != data]
-    if changed:
-        hint = "nothing is lost: build again"
-        raise LedgerError(*(Problem(f"{path.name} changed while building", hint=hint) for path in changed))
+    problems = Problems()
+    for path, data in before.items():
+        if _content(path) != data:
+            problems.add("changed while building", _place(path), "nothing is lost: build again")
+    problems.raise_any()
 
 
 @contextlib.contextmanager
@@ -81,14 +85,26 @@ def _target(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _check(path: Path) -> None:
+def _check(paths: Iterable[Path]) -> None:
     """Refuse what cannot be replaced, before anything is."""
-    target = _target(path)
-    folder = next(each for each in target.parents if each.exists())
-    # The mode counts for the root user, too: whoever took the right to write meant it.
-    closed = target.exists() and not target.stat().st_mode & stat.S_IWUSR
-    if closed or not os.access(folder, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
-        raise LedgerError(Problem(f"{path.name} cannot be written: no permission in {folder.name}"))
+    problems = Problems()
+    for path in paths:
+        target = _target(path)
+        folder = next(each for each in target.parents if each.exists())
+        # The mode counts for the root user, too: whoever took the right to write meant it.
+        if target.exists() and not (target.stat().st_mode & stat.S_IWUSR and os.access(target, os.W_OK)):
+            problems.add("cannot be written: the file is read-only", _place(path))
+        elif not os.access(folder, os.W_OK):
+            problems.add(f"cannot be written: no permission in {folder.name}", _place(path))
+    problems.raise_any()
+
+
+def _sweep(paths: Iterable[Path]) -> None:
+    """Remove what a killed run left in the folders of some files."""
+    for folder in sorted({_target(path).parent for path in paths}):
+        for path in folder.glob("*".join(_TEMPORARY)):
+            with contextlib.suppress(OSError):  # what cannot be removed does no harm
+                path.unlink()
 
 
 def _staged(path: Path, data: bytes) -> Path:
@@ -96,7 +112,7 @@ def _staged(path: Path, data: bytes) -> Path:
     target = _target(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(_TEMPORARY[1], _TEMPORARY[0], target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -119,4 +135,9 @@ def _replace(temporary: Path, path: Path) -> None:
 
 
 def _told(path: Path, error: OSError) -> LedgerError:
-    return LedgerError(Problem(f"{path.name} cannot be written: {error.strerror}"))
+    return LedgerError(Problem(f"cannot be written: {error.strerror}", _place(path)))
+
+
+def _place(path: Path) -> Place:
+    """Return a file as it is called from here."""
+    return Place(Path(os.path.relpath(path)).as_posix())

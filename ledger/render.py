@@ -98,12 +98,15 @@ def render(press: Press, views: tuple[View, ...], problems: Problems) -> dict[st
 
 def render_block(press: Press, view: View, medium: str) -> str:
     """Return what stands in a chapter between the markers of a view: text and CSV as a code block."""
-    problems = Problems()
-    name = "txt" if medium == "text" else medium
-    template = _own_templates(view, problems).get(name) or f"{_SHAPES[view.kind]}.{name}.j2"
-    environment = press.templates.environment(escape=name == "html")
-    text = _rendered(environment, template, name, replace(press, standing="chapter"), view).strip("\n")
+    text = render_text(press, view, "txt" if medium == "text" else medium).strip("\n")
     return _fenced(text, medium) if medium in _FENCED else text
+
+
+def render_text(press: Press, view: View, medium: str) -> str:
+    """Return a view in one medium without what only a file of its own says."""
+    template = _own_templates(view, Problems()).get(medium) or f"{_SHAPES[view.kind]}.{medium}.j2"
+    environment = press.templates.environment(escape=medium == "html")
+    return _rendered(environment, template, medium, replace(press, standing="chapter"), view)
 
 
 def _fenced(text: str, medium: str) -> str:

@@ -42,7 +42,7 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
     settings.taken.update(listed_inputs & settings.given.keys())
     stands = _where_tables_stand(axes, library)
     _check_space(declared, library, axes, stands, problems)
-    tables = planned_tables(declared, library, axes, stands, settings.given, problems)
+    tables = planned_tables(declared, library, axes, stands, settings, problems)
     sheets: dict[str, PlannedSheet] = {}
     for name, sheet in report.sheets.items():
         scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)

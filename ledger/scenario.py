@@ -74,6 +74,10 @@ _NUMBER_HINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
 )
 
 
+#: The key of a file whose rows have no id: they go by their number.
+NUMBERED = ("#",)
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A declared column: its name in formulas, its header in the file and what its cells hold."""
@@ -126,7 +130,8 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
     told = len(problems.found)
     data = _bytes(source, problems)
     csv = None if data is None else decode(source.name, data, source.encoding, problems)
-    wanted = tuple(dict.fromkeys((*source.key, *(field.column for field in fields))))
+    keys = () if source.key == NUMBERED else source.key
+    wanted = tuple(dict.fromkeys((*keys, *(field.column for field in fields))))
     rows = None if csv is None else table(csv, wanted, problems)
     if rows is None:
         return None
@@ -191,6 +196,8 @@ def _check_lengths(rows: Table, problems: Problems) -> None:
 
 def _keys(rows: Table, source: Source, problems: Problems) -> tuple[str, ...]:
     """Return the key of each row, after telling the keys that could not find their row again."""
+    if source.key == NUMBERED:
+        return tuple(str(number) for number in range(1, len(rows.lines) + 1))
     headers = [header for header in source.key if header in rows.columns]
     for header in headers:
         for row, part in enumerate(rows.under(header)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +35,13 @@ class Snapshot:
 def read(name: str, data: bytes) -> Snapshot:
     """Return what the workbook `data` records; raise a LedgerError if it is none."""
     try:
-        book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as error:
-        raise LedgerError(Problem(f"{name} is no workbook: {error}")) from None
+        return _read(data)
+    except Exception as error:  # noqa: BLE001  # a damaged file makes its reader fail in any way
+        raise LedgerError(Problem(f"{name} is no workbook of ours: {error}")) from None
+
+
+def _read(data: bytes) -> Snapshot:
+    book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     return Snapshot(
         {title: dict(_rows(sheet)) for title, sheet in sheets.items() if sheet.tables},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Place, Problems
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.declarations import Declared
+    from ledger.given import Settings
     from ledger.library import Entry, Library
     from ledger.model import Scalar, Table, TableField
 
@@ -26,7 +28,7 @@ def planned_tables(
     library: Library,
     axes: Mapping[str, Sequence[Axis]],
     stands: Mapping[str, str],
-    given: Mapping[str, str],
+    settings: Settings,
     problems: Problems,
 ) -> dict[str, PlannedTable]:
     """Return every table that a sheet's rows or a lookup can need, by name."""
@@ -40,7 +42,7 @@ def planned_tables(
     for sheet, parts in axes.items():
         for axis in parts:
             if axis.name != axis.table:
-                listing = _listing(axis, sheet, declared, library, given, problems)
+                listing = _listing(axis, sheet, declared, library, settings, problems)
                 found[axis.table] = replace(listing, sheet=stands.get(axis.table, ""))
     return found
 
@@ -49,8 +51,11 @@ def _planned(
     name: str, entry: Entry[Table], declared: Declared, library: Library, sheet: str, problems: Problems
 ) -> PlannedTable:
     table = entry.value
-    file = f"{declared.project.scenarios}/{table.path or name + '.csv'}"
-    source = Source(declared.root / file, file, _key(entry, problems), table.encoding)
+    path = PurePath(table.path or f"{name}.csv")
+    # A file from outside the project goes by its name alone: no path of a machine gets into an output.
+    file = path.name if path.is_absolute() else f"{declared.project.scenarios}/{path.as_posix()}"
+    where = declared.root / declared.project.scenarios / path
+    source = Source(where, file, _key(entry, problems), table.encoding)
     nodes, typed = [], []
     seen: dict[str, str] = {}
     for field, value in table.fields.items():
@@ -92,21 +97,31 @@ def _inside(place: Place, key: str) -> Place:
 
 
 def _listing(
-    axis: Axis, sheet: str, declared: Declared, library: Library, given: Mapping[str, str], problems: Problems
+    axis: Axis, sheet: str, declared: Declared, library: Library, settings: Settings, problems: Problems
 ) -> PlannedTable:
     """Return the values that a sheet's `set` gives an input, or the one from outside, as a table."""
     place = Place(declared.file, keys=("sheets", sheet, "set", axis.name))
     node = _item_node(axis.name, place, declared, library, problems)
-    values: list[float | str] = []
-    try:
-        if axis.name in given:
-            values.append(from_text(axis.name, given[axis.name], node.kind))
-            check_bounds(node.name, values[0], node.bounds, Place(f"--set {axis.name}"), problems)
-        else:
-            values += _items(node, declared.report.sheets[sheet].set[axis.name], problems)
-    except LedgerError as error:
-        problems.extend(error)
-    return PlannedTable(axis.table, (node,), (), None, tuple(values), "", node.label, place)
+    values = declared.report.sheets[sheet].set[axis.name]
+    items: Sequence[tuple[Scalar, Place]] = [
+        (item, replace(place, keys=(*place.keys, i), offset=0))
+        for i, item in enumerate(values if isinstance(values, list) else [values])
+    ]
+    if axis.name in settings.given:
+        items = _from_outside(node, settings, problems)
+    found = tuple(_items(node, items, problems))
+    return PlannedTable(axis.table, (node,), (), None, found, "", node.label, place)
+
+
+def _from_outside(node: Node, settings: Settings, problems: Problems) -> list[tuple[Scalar, Place]]:
+    """Return the values that texts from outside give a list, after telling those that spell none."""
+    found: list[tuple[Scalar, Place]] = []
+    for text in settings.given[node.name]:
+        try:
+            found.append((from_text(text, node.kind, settings.place(node.name)), settings.place(node.name)))
+        except LedgerError as error:
+            problems.extend(error)
+    return found
 
 
 def _item_node(name: str, place: Place, declared: Declared, library: Library, problems: Problems) -> Node:
@@ -125,14 +140,12 @@ def _item_node(name: str, place: Place, declared: Declared, library: Library, pr
     )  # fmt: skip
 
 
-def _items(node: Node, values: Scalar | list[Scalar], problems: Problems) -> Iterator[float | str]:
+def _items(node: Node, items: Sequence[tuple[Scalar, Place]], problems: Problems) -> Iterator[float | str]:
     """Yield each value of a list that can be used, after telling the others."""
-    listed_values = values if isinstance(values, list) else [values]
-    if not listed_values:
+    if not items:
         problems.add(f"the list of {node.name!r} is empty", node.place, "give at least one value")
     seen: set[str] = set()
-    for i, item in enumerate(listed_values):
-        at = replace(node.place, keys=(*node.place.keys, i), offset=0)
+    for item, at in items:
         try:
             value = checked(node.name, item, node.kind, at)
         except LedgerError as error:

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 
 from ledger.findings import INEXACT, KNIFE_EDGE
 from ledger.inject import warnings
+from ledger.stamp import FRESH, FRESH_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from ledger.drift import Drift, Moved
+    from ledger.drift import Drift
     from ledger.edition import Edition
     from ledger.explain import Explanation
+    from ledger.moved import Moved
 
 _SCHEMA = 1
 _MOST = 12
 _LABEL = 10
-_UNEXPLAINED = "no change of an input or a declaration moved these: edited by hand, or never built"
 
 
 def notes(made: Edition) -> tuple[str, ...]:
@@ -45,7 +46,7 @@ def counts(became: Mapping[Path, str], made: Edition) -> str:
 def drift_text(found: Drift) -> str:
     """Return stale files and moved cells under the change that moved them, and how to repair them."""
     if not found.stale:
-        return "fresh: every output and chapter is what it should be"
+        return FRESH
     return "\n".join(_drift_lines(found))
 
 
@@ -80,6 +81,8 @@ def _moved_lines(moved: list[Moved]) -> Iterator[str]:
 
 def drift_json(found: Drift) -> str:
     """Return the same as one JSON object."""
+    if not found.stale:
+        return FRESH_JSON
     moved = [{key: value for key, value in asdict(each).items() if key != "cells"} for each in found.moved]
     causes = [
         {"place": cause.place, "what": cause.what, "old": cause.old, "new": cause.new, "moved": list(numbers)}
@@ -87,7 +90,7 @@ def drift_json(found: Drift) -> str:
     ]
     return _json(
         {
-            "fresh": not found.stale,
+            "fresh": False,
             "causes": causes,
             "moved": moved,
             "stale": [asdict(each) for each in found.stale],
@@ -132,7 +135,7 @@ def _explanation_lines(found: Explanation) -> Iterator[str]:
             yield f"    {each.name:{width}}  {value}  {each.place}" + (
                 f"  ({each.source})" if each.source else ""
             )
-    yield f"  {'read by':{_LABEL}}{', '.join(found.readers) or 'nothing'}"
+    yield f"  {'moves':{_LABEL}}{', '.join(found.dependents) or 'nothing'}"
     if found.views:
         yield f"  {'views':{_LABEL}}{', '.join(found.views)}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
@@ -55,33 +55,41 @@ def reads(plan: Plan, spot: Spot) -> tuple[str, ...]:
     return ()
 
 
-def readers(plan: Plan, spot: Spot) -> tuple[str, ...]:
-    """Return the names of the sheet that read a cell themselves."""
+def dependents(plan: Plan, spot: Spot) -> tuple[str, ...]:
+    """Return the names of the sheet that come from a cell, in the order in which they are computed."""
     nodes = plan.sheets[spot.sheet].nodes
-    return tuple(name for name in nodes if spot.name in reads(plan, Spot(spot.sheet, spot.row, name)))
+    found = {spot.name}
+    for name in nodes:
+        if found.intersection(reads(plan, Spot(spot.sheet, spot.row, name))):
+            found.add(name)
+    return tuple(
+        name for name in nodes if name in found - {spot.name} and not isinstance(nodes[name].how, Shown)
+    )
 
 
 def leaves(plan: Plan, result: Result, spot: Spot) -> tuple[Leaf, ...]:
     """Return every input that a cell comes from, each once, in the order in which they are read."""
-    return tuple(dict.fromkeys(_leaves(plan, result, spot)))
+    behind = names_behind(plan, spot)
+    return tuple(leaf for name in behind for leaf in _leaf(plan, result, Spot(spot.sheet, spot.row, name)))
 
 
-def formulas_behind(plan: Plan, spot: Spot) -> frozenset[str]:
-    """Return the computed names that a cell comes from, itself included."""
-    found: set[str] = set()
-    waiting = [spot.name]
+def names_behind(plan: Plan, spot: Spot) -> tuple[str, ...]:
+    """Return the names that a cell comes from, each after what it reads; the cell's own comes last."""
+    found: dict[str, None] = {}
+    waiting = [(spot.name, False)]
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += reads(plan, Spot(spot.sheet, spot.row, name))
-    return frozenset(found)
+        name, is_read = waiting.pop()
+        if is_read:
+            found[name] = None
+        elif name not in found:
+            inner = reads(plan, Spot(spot.sheet, spot.row, name))
+            waiting += [(name, True), *((each, False) for each in reversed(inner))]
+    return tuple(found)
 
 
-def _leaves(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
+def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
+    """Yield the input that a name is itself, if it is one."""
     node = plan.sheets[spot.sheet].nodes[spot.name]
-    for name in reads(plan, spot):
-        yield from _leaves(plan, result, Spot(spot.sheet, spot.row, name))
     match node.how:
         case Given():
             yield Leaf(node.name, "", "", node.name, node.place, node.source)
@@ -112,7 +120,8 @@ def _row_of(result: Result, spot: Spot, table: str) -> int:
 def _table_leaf(plan: Plan, result: Result, node: Node, table: str, field: str, row: int) -> Leaf:
     planned, rows = plan.tables[table], result.tables[table]
     if rows.scenario is None:
-        return Leaf(node.name, table, rows.keys[row], field, planned.place, node.source)
+        place = replace(planned.place, keys=(*planned.place.keys, row), offset=0)
+        return Leaf(node.name, table, rows.keys[row], field, place, node.source)
     header = next(each.column for each in planned.typed if each.name == field)
     place = scenario.place(rows.scenario, row, header)
     return Leaf(node.name, table, rows.keys[row], field, place, _source(result, table, row) or node.source)

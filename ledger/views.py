@@ -96,6 +96,15 @@ def row_numbers(view: PlannedView, result: SheetResult) -> range:
     return range(first, first + 1)
 
 
+def cell_rows(view: PlannedView, result: SheetResult) -> dict[tuple[int, int], int]:
+    """Return the row of the sheet that each cell of a matrix prints, by its row and column from 0."""
+    rows = row_numbers(view, result)
+    downs, acrosses = (_column(column, result, rows) for column in view.columns[:2])
+    down = {text: i for i, text in enumerate(dict.fromkeys(downs))}
+    across = {text: i for i, text in enumerate(dict.fromkeys(acrosses))}
+    return {(down[a], across[b]): number for number, a, b in zip(rows, downs, acrosses, strict=True)}
+
+
 def _picked(values: Values, rows: range) -> Values:
     if len(values) == 1:
         return values.take(np.zeros(len(rows), dtype=np.intp))

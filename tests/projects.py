@@ -1,6 +1,8 @@
 """Small projects on disk, their workbooks as cells by name, and edits that leave everything else alone."""
 
+import contextlib
 import csv
+import hashlib
 import io
 import re
 import shutil
@@ -20,6 +22,7 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.utils import get_column_letter
 
 from ledger import build as builder
+from ledger import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 _FOLDERS = ("reports", "scenarios", "templates")
@@ -36,6 +39,162 @@ def copy_project(folder):
     for name in _FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=outputs if name == "reports" else None)
     shutil.copy(ROOT / "ledger.toml", folder)
+    return folder
+
+
+def copy_book(folder):
+    """Copy this project with its chapters and outputs, and return the copy."""
+    for name in _FOLDERS:
+        shutil.copytree(ROOT / name, folder / name)
+    for name in ("ledger.toml", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+def digests(folder):
+    """Return every file below a folder with a hash of its bytes."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def edit(path, old, new):
+    """Replace the one place in a file where `old` stands."""
+    data = path.read_bytes()
+    assert data.count(old.encode()) == 1, (path, old, data.count(old.encode()))
+    path.write_bytes(data.replace(old.encode(), new.encode()))
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self):
+        """The lines of stdout."""
+        return self.out.splitlines()
+
+
+def ledger(folder, *arguments):
+    """Run a command in a folder, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = cli.main(arguments)
+        except SystemExit as left:
+            code = left.code
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+BOOK = {
+    "ledger.toml": 'language = "en"\nchapters = ["chapters/*.md"]\n',
+    "scenarios/shapes.csv": "id,label,m,k\na/1,A,64,16\nb,B,32,8\nc,C,16,8\n",
+    "scenarios/machines.csv": "id,name,speed,source\none,One,3.0,S1\ntwo,Two,5.0,S2\n",
+    "reports/models/work.toml": """
+        [tables.shapes.fields]
+        label = { kind = "text" }
+        m = { kind = "integer" }
+        k = { kind = "integer" }
+        [tables.machines.fields]
+        name = { kind = "text" }
+        speed = { display = "fixed 2" }
+        source = { kind = "text" }
+        [inputs]
+        m = { kind = "integer", default = 100 }
+        k = { kind = "integer", default = 3 }
+        stages = { kind = "integer", default = 2, source = "a guess" }
+        [lookups]
+        machine = { table = "machines", default = "one" }
+        [columns.work]
+        formula = "m * k * stages"
+        display = "si 3"
+        source = "chapter 1"
+        [columns.time]
+        formula = "work / machine.speed"
+        display = "fixed 2"
+        label = "time taken"
+        [columns.verdict]
+        formula = "f'slow ({time:fixed 1} for {work:integer})' if time > 100 else 'fast'"
+        """,
+    "reports/first.toml": """
+        title = "First"
+        models = ["work"]
+        limits = ["Nothing is measured."]
+        [sheets.grid]
+        rows = "shapes"
+        set = { machine = "one" }
+        [sheets.steps]
+        rows = "shapes"
+        set = { stages = [1, 2, 3] }
+        [sheets.one]
+        set = { machine = "two" }
+        [views.grid]
+        sheet = "grid"
+        columns = [{ column = "label", label = "on {machine}" }, "work", "time", "verdict"]
+        [views.steps]
+        kind = "matrix"
+        sheet = "steps"
+        down = "label"
+        across = "stages"
+        cell = "work"
+        [views.one]
+        kind = "record"
+        sheet = "one"
+        columns = ["m", "work", "time", "verdict"]
+        """,
+    "reports/second.toml": """
+        title = "Second"
+        models = ["work"]
+        [sheets.one]
+        [views.one]
+        kind = "record"
+        sheet = "one"
+        template = "said.txt.j2"
+        columns = ["m", "machine.speed", "time"]
+        """,
+    "templates/said.txt.j2": "m={{ record.m }} at {{ record.machine.speed }}\ntook : {{ record.time }}\n",
+    "chapters/1.md": """
+        # One
+
+        <!-- ledger:begin first/grid -->
+        <!-- ledger:end first/grid -->
+
+        It takes <!-- ledger:value first/grid/a/1/time fixed 1 --><!-- ledger:end --> or so.
+
+        <!-- ledger:begin first/steps -->
+        <!-- ledger:end first/steps -->
+        """,
+    "chapters/2.md": """
+        # Two
+
+        <!-- ledger:begin first/one -->
+        <!-- ledger:end first/one -->
+
+        - As printed:
+
+          <!-- ledger:begin second/one as=text -->
+          <!-- ledger:end second/one -->
+
+        <!-- ledger:begin first/grid as=csv -->
+        <!-- ledger:end first/grid -->
+
+        <!-- ledger:begin first/steps as=html -->
+        <!-- ledger:end first/steps -->
+        """,
+}
+
+
+def write_book(folder, files=BOOK):
+    """Write a small book and build it."""
+    write_project(folder, files)
+    ran = ledger(folder, "build")
+    assert ran.code == cli.OK, ran.err
     return folder
 
 

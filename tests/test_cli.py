@@ -12,7 +12,7 @@ import sys
 import pytest
 from projects import ROOT, write_project
 
-from ledger import cli
+from ledger import cli, stamp
 from ledger.cli import main
 
 MODEL = """
@@ -38,6 +38,7 @@ FILES = {
     "reports/a.toml": REPORT,
     "reports/b.toml": REPORT,
 }
+TEMPLATES = [f"templates/{path.name}" for path in (ROOT / "templates").iterdir()]
 OUTPUTS = ("a.xlsx", "one.csv", "one.html", "one.md", "one.txt")
 
 
@@ -156,8 +157,34 @@ def test_schema_is_data_alone(kind, capsys):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("biuld",), ("build", "--ste", "M=1"), ("build", "--out"), ("schema", "sheet"), ("--nothing",)],
-    ids=["none", "command", "option", "no value", "kind", "option of none"],
+    [
+        (),
+        ("biuld",),
+        ("build", "--ste", "M=1"),
+        ("build", "--out"),
+        ("build", "--overwrite"),
+        ("check", "a"),
+        ("check", "--ful1"),
+        ("explain",),
+        ("explain", "a/one/M", "b/one/M"),
+        ("init",),
+        ("schema", "sheet"),
+        ("--nothing",),
+    ],
+    ids=[
+        "none",
+        "command",
+        "option",
+        "no folder",
+        "no block",
+        "report",
+        "nearly an option",
+        "no cell",
+        "two cells",
+        "no book",
+        "kind",
+        "option of none",
+    ],
 )
 def test_wrong_usage_is_trouble(arguments, root, capsys):
     before = written(root)
@@ -185,7 +212,7 @@ def test_output_that_cannot_be_written_is_trouble(root, capsys):
     before = written(root)
     code, out, err = run(capsys, "build")
     assert (code, out, written(root)) == (2, [], before)
-    assert err == ["b.xlsx cannot be written: Not a directory", "1 error, nothing written"]
+    assert err == ["reports/b/b.xlsx: cannot be written: Not a directory", "1 error, nothing written"]
 
 
 def test_folder_outside_a_project_is_trouble(tmp_path, capsys, monkeypatch):
@@ -210,6 +237,33 @@ def test_help_lists_every_command(tmp_path):
     assert (helped.returncode, helped.stderr) == (0, b"")
     for name in commands():
         assert re.search(rf"^ +{name}  +\w", helped.stdout.decode(), re.MULTILINE), name
+
+
+def test_check_tells_what_is_stale_by_its_exit_code_alone_and_writes_nothing(root, capsys):
+    never_built = run(capsys, "check")
+    assert (never_built[0], never_built[2], written(root)) == (1, [], sorted([*FILES, *TEMPLATES]))
+    run(capsys, "build")
+    before = written(root)
+    assert run(capsys, "check") == (0, [stamp.FRESH], [])
+    (root / "reports/a/one.md").write_text("edited", encoding="utf-8")
+    stale = run(capsys, "check")
+    assert (stale[0], stale[1][-1]) == (1, "1 file is stale; run: tile-ledger build")
+    assert (stale[2], written(root)) == ([], before)
+
+
+def test_check_is_told_from_a_sub_folder_too(root, capsys, monkeypatch):
+    run(capsys, "build")
+    monkeypatch.chdir(root / "reports" / "models")
+    assert run(capsys, "check") == (0, [stamp.FRESH], [])
+    (root / "reports/b/one.csv").unlink()
+    assert run(capsys, "check")[1][0] == "missing           reports/b/one.csv"
+
+
+@pytest.mark.parametrize("command", [("check",), ("check", "--json"), ("explain", "a/one/M"), ("build",)])
+def test_every_command_on_a_project_needs_one(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *command)
+    assert (code, out, err[0]) == (2, [], f"no ledger.toml in {tmp_path.name} or above it")
 
 
 def test_chinese_is_printed_in_any_locale(root):

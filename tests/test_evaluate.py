@@ -9,9 +9,9 @@ import pytest
 from projects import write_project
 
 from ledger import evaluate
-from ledger.build import work
 from ledger.errors import LedgerError
 from ledger.values import ERROR_NAMES
+from ledger.work import work
 
 SHAPES = """
 [tables.shapes.fields]

@@ -5,6 +5,7 @@ import io
 import os
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 import engines
 import projects
@@ -123,7 +124,8 @@ def fact(file, wanted, **key):
 def expected_row(shape, machine, dtype):
     """Return what the sweep must print of one shape, by column."""
     m, n, k = map(Fraction, shape)
-    flop, traffic = 2 * m * n * k, (m * k + k * n + m * n) * fact("dtypes", "bits", id=dtype) / 8
+    bits = fact("dtypes", "bits", id=dtype)
+    flop, traffic = 2 * m * n * k, sum(ceil(each * bits / 8) for each in (m * k, k * n, m * n))
     balance = fact("peaks", "peak_tflops", machine=machine, dtype=dtype) / fact(
         "machines", "dram_tb_s", id=machine
     )

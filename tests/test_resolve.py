@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from projects import ROOT, write_project
 
-from ledger.build import work
 from ledger.declarations import load
 from ledger.errors import LedgerError, Problems
 from ledger.given import Settings
 from ledger.plan import Computed, Fetched, Given, RowField, RowId, RowKey, Shown
 from ledger.resolve import resolve
+from ledger.work import work
 
 TABLES = """
 [tables.trips.fields]
@@ -75,7 +75,7 @@ def planned(tmp_path):
         root = write_project(folder, {**FILES, **models, "reports/r.toml": head + report})
         problems = Problems()
         (declared,) = load(root, ["r"], problems)
-        found = resolve(declared, Settings(given or {}), problems)
+        found = resolve(declared, Settings({name: (text,) for name, text in (given or {}).items()}), problems)
         problems.raise_any()
         return found
 

@@ -1,0 +1,80 @@
+"""Reports worked out from their declarations and inputs, as far as anything can be printed of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger import scenario
+from ledger.declarations import load, located, project
+from ledger.errors import LedgerError, Problems
+from ledger.evaluate import Result, evaluate
+from ledger.given import Settings
+from ledger.packaged import packaged
+from ledger.render import Press, Templates
+from ledger.resolve import resolve
+from ledger.views import View, tabulate
+from ledger.words import all_said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ledger.declarations import Declared
+    from ledger.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worked:
+    """A report with everything known of it that its outputs are made from."""
+
+    declared: Declared
+    plan: Plan
+    result: Result
+    views: tuple[View, ...]
+    press: Press
+
+
+def work(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Worked, ...]:
+    """Return the named reports worked out, all if none is named; every mistake is raised at once."""
+    problems = Problems()
+    found = work_out(root, names, Settings({name: (text,) for name, text in given.items()}), problems)
+    raise_located(problems, root)
+    return found
+
+
+def _press(declared: Declared, plan: Plan) -> Press:
+    """Return what the views of a report are rendered with."""
+    folder = declared.root / declared.project.templates
+    templates = Templates((folder, packaged("templates")), declared.project.templates)
+    return Press(plan, all_said(plan.language), templates)
+
+
+def raise_located(problems: Problems, root: Path) -> None:
+    """Raise every problem with the line and column of its place; return if there is none."""
+    try:
+        problems.raise_any()
+    except LedgerError as error:
+        raise located(error, root, project(root)) from None
+
+
+def work_out(root: Path, names: Sequence[str], settings: Settings, problems: Problems) -> tuple[Worked, ...]:
+    """Return every report as far as it could be worked out, after telling what is wrong."""
+    reports = load(root, names, problems)
+    complete = not problems.found
+    found = tuple(worked(declared, settings, problems) for declared in reports)
+    if complete:
+        settings.check_used(problems)
+    return found
+
+
+def worked(declared: Declared, settings: Settings, problems: Problems) -> Worked:
+    """Return one report as far as it could be worked out, after telling what is wrong."""
+    plan = resolve(declared, settings, problems)
+    scenarios = {}
+    for name, table in plan.tables.items():
+        rows = scenario.read(table.source, table.typed, problems) if table.source else None
+        if rows is not None:
+            scenarios[name] = rows
+    result = evaluate(plan, scenarios, problems)
+    return Worked(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))
