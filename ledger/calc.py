@@ -65,7 +65,7 @@ def views_of(options: Options, form: str, *, sweep: bool) -> tuple[str, ...]:
 
 def answer(what: Asked, question: Question, form: str) -> Answer:
     """Return the answer to a question as text, CSV, JSON or Markdown."""
-    worked = answered(what.declared, question, Problems())
+    worked = answered(what.declared, what.options, question)
     by_name = {view.name: view for view in worked.views}
     views = [by_name[name] for name in question.views]
     if form == JSON:

@@ -92,6 +92,16 @@ def ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = u
     """Return the ladder that prints numbers in `unit`, which is written `unit_text`, by `rule`."""
     if rule.kind == "text":
         return Ladder(())
+    return _known(rule, unit, unit_text) if atoms is units.ATOMS else _ladder(rule, unit, unit_text, atoms)
+
+
+@cache
+def _known(rule: Rule, unit: Unit, unit_text: str) -> Ladder:
+    """Return a ladder in units that nobody declared, made once."""
+    return _ladder(rule, unit, unit_text, units.ATOMS)
+
+
+def _ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit]) -> Ladder:
     text = "%" if rule.kind == "percent" else rule.unit
     shown = units.parse(text or unit_text, atoms)
     rows: Sequence[_Row]

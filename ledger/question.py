@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.errors import LedgerError, Place, Problem
+from ledger.errors import LedgerError, Place, Problem, Problems
 from ledger.given import Settings
 from ledger.library import gather
 from ledger.model import Calc, Table, TableField, listed
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.declarations import Declared
-    from ledger.errors import Problems
     from ledger.library import Library
     from ledger.model import Scalar, Sheet, View
     from ledger.work import Worked
@@ -67,10 +66,9 @@ def spelled(name: str) -> str:
     return name.replace("_", "-").lower()
 
 
-def answered(declared: Declared, question: Question, problems: Problems) -> Worked:
+def answered(declared: Declared, options: Options, question: Question) -> Worked:
     """Return the report worked out with what the question sets; raise every mistake."""
-    options = options_of(declared, problems)
-    raise_located(problems, declared.root)
+    problems = Problems()
     report = declared.report
     sheets = {report.views[name].sheet for name in question.views}
     given, lists = _set(options, question.options)

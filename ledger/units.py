@@ -183,6 +183,8 @@ def declare(declared: Mapping[str, str]) -> Mapping[str, Unit]:
     >>> spell(declare({"year": "12 month", "month": "base"})["year"])
     '12 month'
     """
+    if not declared:
+        return ATOMS
     problems = Problems()
     atoms, waiting = dict(ATOMS), {}
     for name, text in declared.items():
