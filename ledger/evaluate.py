@@ -6,7 +6,7 @@ faster than whole columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ledger.errors import Problems
     from ledger.expr import Call, Expr
     from ledger.plan import Plan
+    from ledger.remarks import Notes
     from ledger.scenario import Scenario
 
 BLOCK_ROWS = 16_000
@@ -58,6 +59,7 @@ class Result:
     tables: Mapping[str, TableRows]
     sheets: Mapping[str, SheetResult]
     findings: tuple[Finding, ...]
+    notes: Mapping[str, Notes] = field(default_factory=dict)
 
 
 def evaluate(plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems) -> Result:

@@ -10,7 +10,7 @@ from ledger.expr import Name
 from ledger.formulas import formula, shown_helpers
 from ledger.layout import BLOCK_HEADER, DEFINITIONS, HELPERS, Layout, LedgerLayout, span
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
-from ledger.plan import Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
+from ledger.plan import ID, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles
 from ledger.views import formula_text
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ledger.evaluate import Result, SheetResult
     from ledger.plan import Plan, PlannedSheet
+    from ledger.remarks import Notes
     from ledger.values import Values
 
 _SHORT_FORMULA = 40
@@ -30,8 +31,10 @@ _TOLD = 4
 
 def ledger_page(plan: Plan, result: Result, layout: Layout, name: str, styles: Styles) -> Page:
     """Return the page of one ledger sheet."""
-    writer = _Writer(plan, plan.sheets[name], result.sheets[name], layout, layout.sheets[name], styles)
-    return writer.page()
+    standing = [each for each, table in plan.tables.items() if table.sheet == name]
+    remarks = result.notes.get(standing[0], {}) if standing else {}
+    on, known = layout.sheets[name], result.sheets[name]
+    return _Writer(plan, plan.sheets[name], known, layout, on, styles, remarks).page()
 
 
 def look(node: Node) -> str:
@@ -61,6 +64,7 @@ class _Writer:
     layout: Layout
     on: LedgerLayout
     styles: Styles
+    remarks: Notes
 
     def page(self) -> Page:
         """Return the page with all that stands around its cells."""
@@ -211,6 +215,11 @@ class _Writer:
             text = "\n".join(each for each in (node.label, formula_text(node), _facts(node)) if each)
             if text and text != name:
                 found[self.on.header, column] = text
+        rows = {key: number for number, key in enumerate(self.result.ids, self.on.first)}
+        for (key, field), text in self.remarks.items():
+            at = rows.get(key.replace("|", "/"))
+            if at is not None:  # a filter may have dropped the row
+                found[at, self.on.columns[field or ID]] = text
         return found
 
     def links(self) -> dict[tuple[int, int], str]:

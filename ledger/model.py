@@ -47,12 +47,16 @@ class TableField:
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class Table:
-    """A scenario CSV: its file, the columns that identify a row, its declared fields."""
+    """A scenario CSV: its file, the columns that identify a row, its declared fields.
+
+    `notes` names a CSV of remarks on single cells, with the columns row, field and note.
+    """
 
     fields: dict[Identifier, TableField] = field(default_factory=dict)
     path: str = ""
     key: str | list[str] = "id"
     encoding: str = "utf-8"
+    notes: str = ""
     label: Label = ""
     source: str = ""
 

@@ -118,6 +118,7 @@ class PlannedTable:
     sheet: str
     label: str
     place: Place
+    notes: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from ledger.layout import TableLayout
     from ledger.misses import TableRows
     from ledger.plan import Node, PlannedTable
+    from ledger.remarks import Notes
     from ledger.styles import Styles
 
 _KEY = "key"
 
 
-def table_page(table: PlannedTable, rows: TableRows, layout: Layout, styles: Styles) -> Page:
+def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layout, styles: Styles) -> Page:
     """Return the page of a table that stands on no ledger sheet."""
     at = layout.tables[table.name]
     columns = [*_key_columns(table, rows, at, styles), *_field_columns(table, rows, at, styles)]
@@ -39,7 +40,7 @@ def table_page(table: PlannedTable, rows: TableRows, layout: Layout, styles: Sty
     )
     bands.append(Band(at.first, tuple(columns)))
     return Page(
-        table.name, tuple(bands), widths, _notes(table, at),
+        table.name, tuple(bands), widths, {**_notes(table, at), **_remarks(rows, at, notes)},
         table=TableObject(f"{table.name}_rows", tuple(names), at.header, at.last),
         fold=at.first, repeat=(at.header, at.header), width=len(names),
     )  # fmt: skip
@@ -111,3 +112,11 @@ def _notes(table: PlannedTable, at: TableLayout) -> dict[tuple[int, int], str]:
         if text:
             found[at.header, at.columns[field.name]] = text
     return found
+
+
+def _remarks(rows: TableRows, at: TableLayout, notes: Notes) -> dict[tuple[int, int], str]:
+    """Return the notes on cells; one on a row as a whole stands at its key."""
+    return {
+        (at.first + rows.numbers[key], at.columns[name] if name else at.keys): text
+        for (key, name), text in notes.items()
+    }

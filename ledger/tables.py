@@ -11,7 +11,7 @@ from ledger.kinds import Kind
 from ledger.model import listed, spoken
 from ledger.nodes import check_bounds, checked, declared_kind, displayed, from_text
 from ledger.plan import Axis, Node, PlannedTable, RowField
-from ledger.scenario import KEY_HINT, NOT_IN_KEY, Field, Source
+from ledger.scenario import KEY_HINT, NOT_IN_KEY, NUMBERED, Field, Source
 from ledger.values import number_text
 
 if TYPE_CHECKING:
@@ -51,11 +51,8 @@ def _planned(
     name: str, entry: Entry[Table], declared: Declared, library: Library, sheet: str, problems: Problems
 ) -> PlannedTable:
     table = entry.value
-    path = PurePath(table.path or f"{name}.csv")
-    # A file from outside the project goes by its name alone: no path of a machine gets into an output.
-    file = path.name if path.is_absolute() else f"{declared.project.scenarios}/{path.as_posix()}"
-    where = declared.root / declared.project.scenarios / path
-    source = Source(where, file, _key(entry, problems), table.encoding)
+    source = _source(declared, table.path or f"{name}.csv", _key(entry, problems), table.encoding)
+    notes = _source(declared, table.notes, NUMBERED, table.encoding) if table.notes else None
     nodes, typed = [], []
     seen: dict[str, str] = {}
     for field, value in table.fields.items():
@@ -66,7 +63,7 @@ def _planned(
         nodes.append(_field_node(field, value, at, library, declared.project.language, problems))
         typed.append(Field(field, value.column or field, value.kind, value.optional, value.min, value.max))
     label = spoken(table.label, declared.project.language, name)
-    return PlannedTable(name, tuple(nodes), tuple(typed), source, (), sheet, label, entry.place)
+    return PlannedTable(name, tuple(nodes), tuple(typed), source, (), sheet, label, entry.place, notes)
 
 
 def _key(entry: Entry[Table], problems: Problems) -> tuple[str, ...]:
@@ -79,6 +76,16 @@ def _key(entry: Entry[Table], problems: Problems) -> tuple[str, ...]:
         problems.add("a column stands twice in the key", place)
         return ()
     return key
+
+
+def _source(declared: Declared, name: str, key: tuple[str, ...], encoding: str) -> Source:
+    """Return a file of the scenarios; one from outside the project goes by its name alone.
+
+    No path of a machine gets into an output.
+    """
+    path = PurePath(name)
+    file = path.name if path.is_absolute() else f"{declared.project.scenarios}/{path.as_posix()}"
+    return Source(declared.root / declared.project.scenarios / path, file, key, encoding)
 
 
 def _field_node(

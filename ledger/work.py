@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
@@ -11,6 +11,7 @@ from ledger.errors import LedgerError, Problems
 from ledger.evaluate import Result, evaluate
 from ledger.given import Settings
 from ledger.packaged import packaged
+from ledger.remarks import read_notes
 from ledger.render import Press, Templates
 from ledger.resolve import resolve
 from ledger.views import View, tabulate
@@ -77,4 +78,7 @@ def worked(declared: Declared, settings: Settings, problems: Problems) -> Worked
         if rows is not None:
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
+    noted = {name: table for name, table in plan.tables.items() if table.notes and name in result.tables}
+    notes = {name: read_notes(table, result.tables[name], problems) for name, table in noted.items()}
+    result = replace(result, notes=notes)
     return Worked(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))

@@ -78,7 +78,7 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
     layout = lay_out(plan, result)
     ledgers = [linked(ledger_page(plan, result, layout, name, styles), plan, layout) for name in plan.sheets]
     tables = [
-        table_page(table, result.tables[name], layout, styles)
+        table_page(table, result.tables[name], result.notes.get(name, {}), layout, styles)
         for name, table in plan.tables.items()
         if not table.sheet
     ]

@@ -111,16 +111,17 @@ def test_a_damaged_stamp_is_no_stamp(text, book):
 
 
 @pytest.mark.parametrize(
-    "old", [("chapters/1.md", "682.67", "682.68"), ("scenarios/machines.csv", "5.0", "5.5")]
+    ("file", "old", "new", "options"),
+    [("chapters/1.md", "682.67", "682.68", ()), ("scenarios/machines.csv", "5.0", "5.5", ("--json",))],
+    ids=["edited", "moved"],
 )
-@pytest.mark.parametrize("options", [(), ("--json",)])
-def test_without_a_stamp_the_answer_is_the_same(old, options, book):
+def test_without_a_stamp_the_answer_is_the_same(file, old, new, options, book):
     fresh = ledger(book, "check", *options)
-    edit(book / old[0], old[1], old[2])
+    edit(book / file, old, new)
     stale = ledger(book, "check", *options)
     (book / STAMP).unlink()
     assert ledger(book, "check", *options) == stale
-    edit(book / old[0], old[2], old[1])
+    edit(book / file, new, old)
     assert ledger(book, "check", *options) == fresh
 
 

@@ -1,0 +1,43 @@
+"""Remarks on single cells of a table, from a CSV beside it: sources, and where sources disagree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledger import scenario
+from ledger.errors import near
+from ledger.scenario import Field
+
+if TYPE_CHECKING:
+    from ledger.errors import Problems
+    from ledger.misses import TableRows
+    from ledger.plan import PlannedTable
+
+#: The text of each cell that has one, by row and field; an empty field is the row as a whole.
+Notes = dict[tuple[str, str], str]
+
+_COLUMNS = (
+    Field("row", "row", "text"),
+    Field("field", "field", "text", optional=True),
+    Field("note", "note", "text"),
+)
+
+
+def read_notes(table: PlannedTable, rows: TableRows, problems: Problems) -> Notes:
+    """Return the notes on a table's cells; one on a row or a field that is not there is a problem."""
+    found: Notes = {}
+    read = scenario.read(table.notes, _COLUMNS, problems) if table.notes else None
+    if read is None:
+        return found
+    fields = {each.name for each in table.fields}
+    columns = (read.typed[each.name].data.tolist() for each in _COLUMNS)
+    for number, (key, name, note) in enumerate(zip(*columns, strict=True)):
+        if key not in rows.numbers:
+            place = scenario.place(read, number, "row")
+            problems.add(f"table {table.name!r} has no row {key!r}", place, near(key, rows.keys))
+        elif name and name not in fields:
+            place = scenario.place(read, number, "field")
+            problems.add(f"table {table.name!r} has no field {name!r}", place, near(name, fields))
+        else:
+            found[key, name] = "\n".join(each for each in (found.get((key, name), ""), note) if each)
+    return found
