@@ -9,7 +9,7 @@ from ledger import display
 from ledger.expr import Name
 from ledger.formulas import formula, shown_helpers
 from ledger.layout import BLOCK_HEADER, DEFINITIONS, HELPERS, Layout, LedgerLayout, span
-from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
+from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values, text_width
 from ledger.plan import ID, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from ledger.evaluate import Result, SheetResult
     from ledger.plan import Plan, PlannedSheet
     from ledger.remarks import Notes
+    from ledger.styles import Kind
     from ledger.values import Values
 
 _SHORT_FORMULA = 40
 _FREEZE_WITHIN = 16
+# The widest that the values of a block make their column.
+_BLOCK_VALUE = 34.0
 _TOLD = 4
 
 
@@ -47,6 +50,17 @@ def look(node: Node) -> str:
         case RowId() | RowKey():
             return "id"
     return "computed"
+
+
+def content(node: Node) -> Kind:
+    """Return the kind of content that a node's cells have: typed text, text of a formula, or a number."""
+    if node.kind.kind != "text":
+        return "number"
+    return "typed" if isinstance(node.how, Given | RowField | RowId | RowKey) else "text"
+
+
+def _is_long(values: Values) -> bool:
+    return isinstance(values.data[0], str) and text_width(values.data[0]) > _BLOCK_VALUE
 
 
 def number_format(node: Node) -> str:
@@ -113,17 +127,20 @@ class _Writer:
             if name in self.on.helpers:
                 for i, (text, value) in enumerate(self.helper_cells(node)):
                     cells[self.on.helpers[name] + i] = One(self.styles.number("helper"), value, text)
-            yield row(number, cells)
+            value = self.result.values[name]
+            tall = height({str(value.data[0]): _BLOCK_VALUE}) if _is_long(value) else None
+            yield row(number, cells, tall)
 
     def value(self, node: Node) -> One:
         """Return the cell of a value that does not vary."""
-        return One(
-            self.style(node), self.result.values[node.name], formula(self.layout, self.sheet.name, node)
-        )
+        value = self.result.values[node.name]
+        long = node.kind.kind == "text" and _is_long(value) and not isinstance(node.how, Given)
+        style = self.styles.number(look(node), GENERAL, "long") if long else self.style(node)
+        return One(style, value, formula(self.layout, self.sheet.name, node))
 
     def style(self, node: Node) -> int:
         """Return the style of a node's cells."""
-        return self.styles.number(look(node), number_format(node), text=node.kind.kind == "text")
+        return self.styles.number(look(node), number_format(node), content(node))
 
     def above(self, widths: Mapping[int, float]) -> Iterator[Band]:
         """Yield labels, units and formulas, which stand above the header."""
@@ -198,7 +215,7 @@ class _Writer:
             values = shown_values(self.result.values[name], number_format(node))
             # The filter's arrow stands beside the name.
             shown.setdefault(column, []).extend([*values, name + "  "])
-        widths = {column: column_width(texts, 34) for column, texts in shown.items()}
+        widths = {column: column_width(texts, _BLOCK_VALUE) for column, texts in shown.items()}
         if not self.sheet.axes:
             widths[_TOLD] = column_width([_told(self.sheet.nodes[name]) for name in self.on.block], 90)
         return widths

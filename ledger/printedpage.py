@@ -190,7 +190,7 @@ class _Writer:
 
     def row_helpers(self, spot: _Spot, at: int) -> dict[int, One]:
         """Return the id of a row and where the ledger sheet has it now."""
-        style, number = self.styles.number("helper", text=True), spot.number or 0
+        style, number = self.styles.number("helper", kind="typed"), spot.number or 0
         on = self.layout.sheets[self.sheet.name]
         ids = span(self.sheet.name, on.columns[ID], on.first, on.last)
         return {

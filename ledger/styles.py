@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _FACE = "Calibri"
 _BLUE, _GREEN, _GREY, _BLACK = "1F4E9E", "2E7D32", "6B6B6B", "000000"
 _CREAM, _BAND = "FFF8E1", "EAF0F6"
-GENERAL, TEXT = "General", "@"
+GENERAL = "General"
+Kind = Literal["number", "typed", "text", "long"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +61,20 @@ class Styles:
     """The style numbers of a workbook, one for each look and number format that is asked for."""
 
     workbook: Workbook
-    numbers: dict[tuple[str, str, bool], int] = field(default_factory=dict)
+    numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
-    def number(self, look: str, form: str = GENERAL, *, text: bool = False) -> int:
-        """Return the number of a style; `text` keeps a typed `=` from becoming a formula."""
-        key = (look, form, text)
+    def number(self, look: str, form: str = GENERAL, kind: Kind = "number") -> int:
+        """Return the number of a style for a kind of content.
+
+        In a cell of "typed" text a `=` is a letter.  A formula that gives text must not be such a cell, or
+        whoever edits it turns it into text; "long" text wraps.
+        """
+        key = (look, form, kind)
         if key not in self.numbers:
-            self.numbers[key] = self._made(LOOKS[look], form, text=text)
+            self.numbers[key] = self._made(LOOKS[look], form, kind)
         return self.numbers[key]
 
-    def _made(self, look: Look, form: str, *, text: bool) -> int:
+    def _made(self, look: Look, form: str, kind: Kind) -> int:
         # A style has a number once a cell has it; the cell goes with its sheet.
         sheet = self.workbook.create_sheet()
         cell = sheet.cell(1, 1)
@@ -85,9 +90,12 @@ class Styles:
             indent=look.indent,
         )
         cell.number_format = form
-        if text and not look.align:
-            cell.alignment = Alignment(horizontal="left", indent=1)
-        if text:
+        if kind != "number" and not look.align:
+            wrap = True if kind == "long" else None
+            cell.alignment = Alignment(
+                horizontal="left", vertical="top" if wrap else None, indent=1, wrap_text=wrap
+            )
+        if kind == "typed":
             cell.quotePrefix = True
         number = int(cell.style_id)
         self.workbook.remove(sheet)

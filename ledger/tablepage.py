@@ -54,7 +54,7 @@ def _header(table: PlannedTable, at: TableLayout) -> str:
 
 def _key_columns(table: PlannedTable, rows: TableRows, at: TableLayout, styles: Styles) -> list[Cells]:
     """Return the keys, and their parts where there are several; a key of parts is a formula of them."""
-    style = styles.number("id", text=True)
+    style = styles.number("id", kind="typed")
     if not at.parts and (table.source is None or len(table.source.key) == 1):
         return [Cells(1, style, texts(rows.keys))]
     parts = [Cells(column, style, texts(_documents(rows, name))) for name, column in at.parts.items()]
@@ -76,7 +76,7 @@ def _field_columns(table: PlannedTable, rows: TableRows, at: TableLayout, styles
 
 
 def _style(field: Node, styles: Styles) -> int:
-    return styles.number("input", number_format(field), text=field.kind.kind == "text")
+    return styles.number("input", number_format(field), "typed" if field.kind.kind == "text" else "number")
 
 
 def _above(table: PlannedTable, at: TableLayout, widths: dict[int, float], styles: Styles) -> list[Band]:

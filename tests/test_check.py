@@ -368,7 +368,6 @@ def test_many_changes_at_once_are_mended_by_one_build(book):
         "a row less",
         "a new block",
         "a limit",
-        "a digit of a sum",
     ):
         edit(book / CAUSES[change][0], *CAUSES[change][1:3])
     assert ledger(book, "check").code == 1

@@ -491,3 +491,16 @@ def test_text_stays_text_in_every_other_output(labels):
 @pytest.mark.engine
 def test_open_xml_sdk_finds_no_error_in_odd_text(labels):
     assert ooxml.validate(labels.files["odd.xlsx"]) == []
+
+
+def test_no_formula_turns_into_text_when_it_is_edited(books):
+    """Excel takes what is typed into a cell with a quote prefix for text, a formula too."""
+    cells = [
+        cell
+        for book in books.values()
+        for sheet in book.formulas.worksheets
+        for row in sheet.iter_rows()
+        for cell in row
+        if cell.data_type == "f" and cell.quotePrefix and cell.value != "=NA()"  # a blank waits for text
+    ]
+    assert cells == []
