@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ledger import inject
 from ledger.chapter import Chapter, read
-from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.errors import LedgerError, Place, Problem, Problems, near_and_all
 from ledger.explain import find, printed_text
 from ledger.render import markdown, render_block
 
@@ -143,7 +143,9 @@ class _Content:
             report = block.name.partition("/")[0]
             views = {f"{each}/{view.name}": view for each, of in self.reports.items() for view in of.views}
             if block.name not in views:
-                raise LedgerError(Problem(f"unknown view {block.name!r}", hint=near(block.name, views)))
+                raise LedgerError(
+                    Problem(f"unknown view {block.name!r}", hint=near_and_all(block.name, views))
+                )
             self.blocks[key] = render_block(self.reports[report].press, views[block.name], block.medium)
         return self.blocks[key]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ledger.errors import Place, near
+from ledger.errors import Place, near, near_and_all
 from ledger.markers import markers
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Reading:
         if not marker.closed:
             self._tell(marker, "the marker is not closed on its line")
         elif keyword not in _KEYWORDS:
-            self._tell(marker, f"no marker 'ledger:{keyword}'", near(keyword, _KEYWORDS), word=0)
+            self._tell(marker, f"no marker 'ledger:{keyword}'", near_and_all(keyword, _KEYWORDS), word=0)
         elif keyword == "end" and len(marker.words) == 1 and (self.value or not _alone(marker)):
             self._end_value(marker)
         else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _SHOWN = 8
 
@@ -93,6 +93,18 @@ def near(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word.casefold(), by_case, n=1)
     if close:
         return f"did you mean {by_case[close[0]]!r}?"
+    return listed(words)
+
+
+def near_and_all(word: str, known: Iterable[str]) -> str:
+    """Return the hint for an unknown `word` with the near miss and the known words."""
+    words = sorted(set(known))
+    hints = dict.fromkeys((near(word, words), listed(words)))
+    return "; ".join(hint for hint in hints if hint)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return the known words, the first of them if they are many."""
     if not words:
         return ""
     shown = ", ".join(words[:_SHOWN])

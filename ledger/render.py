@@ -148,8 +148,8 @@ def _rendered(environment: jinja2.Environment, name: str, medium: str, press: Pr
     names = (heading.name for heading in view.headings)
     record = dict(zip(names, view.rows[0], strict=True)) if view.rows else {}
     context = {
-        "view": view, "cells": _cells(view, medium), "report": press.report, "words": press.words,
-        "record": _nested(record), "standing": press.standing,
+        "view": view, "cells": _cells(view, medium, press.words), "report": press.report,
+        "words": press.words, "record": _nested(record), "standing": press.standing,
     }  # fmt: skip
     try:
         return environment.get_template(name).render(context)
@@ -205,9 +205,15 @@ class Cells:
     rows: tuple[tuple[str, ...], ...]
 
 
-def _cells(view: View, medium: str) -> Cells:
-    """Return the cells as the medium needs them: escaped, padded, or with every digit."""
+def _cells(view: View, medium: str, words: Mapping[str, str]) -> Cells:
+    """Return the cells as the medium needs them: escaped, padded, or with every digit.
+
+    In Markdown a record is a table of two columns, for a table of one row is too wide to read.
+    """
     labels = tuple(heading.label for heading in view.headings)
+    if view.kind == "record" and medium == "md":
+        pairs = ((words["label"], *labels), (words["value"], *view.rows[0]))
+        return _padded([[_md(text) for text in column] for column in pairs], (False, False), least=3)
     match medium:
         case "md":
             columns = [[_md(text) for text in column] for column in zip(labels, *view.rows, strict=True)]

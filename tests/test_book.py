@@ -71,12 +71,12 @@ WRONG = {
     "a view that is nearly one": (
         begin("first/gird") + end("first/gird"),
         "1:1: unknown view 'first/gird'",
-        "did you mean 'first/grid'?",
+        "did you mean 'first/grid'?; known: first/grid, first/one, first/steps, second/one",
     ),
     "a report that is nearly one": (
         begin("frist/grid") + end("frist/grid"),
         "1:1: unknown view 'frist/grid'",
-        "did you mean 'first/grid'?",
+        "did you mean 'first/grid'?; known: first/grid, first/one, first/steps, second/one",
     ),
     "a view of no report": (
         begin("x/y") + end("x/y"),
@@ -86,7 +86,7 @@ WRONG = {
     "a view of another report": (
         begin("second/grid") + end("second/grid"),
         "1:1: unknown view 'second/grid'",
-        "did you mean 'second/one'?",
+        "did you mean 'second/one'?; known: first/grid, first/one, first/steps, second/one",
     ),
     "an unknown row": (
         value("first/grid/a/2/time"),
@@ -285,7 +285,7 @@ def test_a_build_elsewhere_reads_and_writes_no_chapter(book, tmp_path):
 
 def test_a_setting_reaches_the_chapters_and_check_says_so(book):
     assert ledger(book, "build", "--set", "k=6").code == 0
-    assert "| work | 1.2 k |" in (book / TWO).read_text(encoding="utf-8")
+    assert "| work       | 1.2 k " in (book / TWO).read_text(encoding="utf-8")
     assert ledger(book, "check").code == 1
     assert ledger(book, "build").code == 0
     assert ledger(book, "check").code == 0

@@ -111,7 +111,7 @@ def test_every_mistake_of_a_chapter_is_told_with_its_column():
         "a.md:3:23: no medium 'pdf'",
         "  known: csv, html, md, text",
         "a.md:5:13: no marker 'ledger:valeu'",
-        "  did you mean 'value'?",
+        "  did you mean 'value'?; known: begin, end, value",
         "a.md:3:1: block 'r/v' has no end",
         "  write <!-- ledger:end r/v --> below it; one inside a code fence does not count",
     ]
