@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _SHOWN = 8
+_TELLING = 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -90,9 +91,12 @@ def near(word: str, known: Iterable[str]) -> str:
     """
     words = sorted(set(known))
     by_case = {each.casefold(): each for each in words}
-    close = difflib.get_close_matches(word.casefold(), by_case, n=1)
-    if close:
-        return f"did you mean {by_case[close[0]]!r}?"
+    # The beginning of a long name is a near miss, too: of two that begin alike, the first.
+    by_start = {each.casefold()[: len(word)]: each for each in reversed(words) if len(word) >= _TELLING}
+    for known_as in (by_case, by_start):
+        close = difflib.get_close_matches(word.casefold(), known_as, n=1)
+        if close:
+            return f"did you mean {known_as[close[0]]!r}?"
     return listed(words)
 
 

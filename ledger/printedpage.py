@@ -58,9 +58,18 @@ def printed_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> 
         bands += writer.bands(start)
         start = bands[-1].last_row + 3
         last = max(last, *(each.column for band in bands for each in band.columns))
+    bands += _told(plan, start, styles)
     widths = {column: column_width(told, 60) for column, told in shown.items()}
     grouped = (widest + 2, last) if last > widest else None
     return Page(PRINTED, tuple(bands), widths, helpers=grouped, width=widest)
+
+
+def _told(plan: Plan, start: int, styles: Styles) -> Iterator[Band]:
+    """Yield what the numbers rest on and what they leave out."""
+    texts = [said(plan.basis, plan.language)]
+    texts += [said("limits", plan.language), *plan.limits] if plan.limits else []
+    for number, text in enumerate(texts, start):
+        yield row(number, {1: One(styles.number("basis"), text)})
 
 
 def _visible(view: PlannedView, result: Result) -> int:
