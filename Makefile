@@ -10,15 +10,11 @@ NEEDS  := pyproject.toml constraints.txt
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: reports
-reports: $(VENV)/.product ## write every workbook and table that differs
+reports: $(VENV)/.product ## write every workbook, table and chapter that differs
 	@$(BIN)/tile-ledger build
-
-.PHONY: check
-check: $(VENV)/.product ## tell what is stale, and why; changes nothing
-	@$(BIN)/tile-ledger check --full
 
 .PHONY: check
 check: $(VENV)/.product ## tell which of them is stale, which printed cells moved, and why

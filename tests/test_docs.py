@@ -57,6 +57,7 @@ def test_make_help_lists_every_target():
     targets = re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE)
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert [each for each in targets if f"make {each}" not in done.stdout] == []
+    assert (done.stderr, len(targets)) == ("", len(set(targets)))
 
 
 def test_the_ledger_in_the_readme_builds(tmp_path, monkeypatch, capsys):
