@@ -325,15 +325,19 @@ def _along(cells, row):
     return (cells.get(f"{get_column_letter(column)}{row}") for column in count(1))
 
 
-def disagreements(expected, got, leave=()):
-    """Return the cells on which an engine does not agree with `expected`: what was wanted, what it has."""
-    found = {place: (value, got[place[0]].get(place[1])) for place, value in expected.items()}
-    return {place: pair for place, pair in found.items() if place not in leave and not engines.agree(*pair)}
+def disagreements(book, got):
+    """Return the formula cells on which an engine does not agree with `book`: what was wanted, what it has.
 
-
-def text_of_formulas(book):
-    """Return the cells that show another cell's formula, which each engine spells its own way."""
-    return {place for place in book.formula_cells() if "FORMULATEXT" in book.formula(place)}
+    Cells that show another cell's formula are left out: each engine spells it its own way.
+    """
+    cells = book.formula_cells()
+    assert cells
+    found = {place: (value, got[place[0]].get(place[1])) for place, value in cells.items()}
+    return {
+        place: pair
+        for place, pair in found.items()
+        if not engines.agree(*pair) and "FORMULATEXT" not in book.formula(place)
+    }
 
 
 # Edits of a workbook's XML: openpyxl would drop cached values and rewrite every part.

@@ -8,24 +8,12 @@ import shutil
 import stat
 
 import pytest
-from projects import BOOK, digests, edit, ledger, write_book, write_project
+from projects import BOOK, digests, edit, ledger, write_project
 
 from ledger import cli, publish
 from ledger.chapter import MEDIA
 
 ONE, TWO = "chapters/1.md", "chapters/2.md"
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Return a small book as a build left it; no test changes it."""
-    return write_book(tmp_path_factory.mktemp("small") / "book")
-
-
-@pytest.fixture
-def book(small, tmp_path):
-    """Return a copy of the small book."""
-    return shutil.copytree(small, tmp_path / "book")
 
 
 def begin(name):

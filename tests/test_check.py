@@ -21,23 +21,11 @@ REPORT, MODEL = "reports/first.toml", "reports/models/work.toml"
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Return a small book as a build left it; no test changes it."""
-    return write_book(tmp_path_factory.mktemp("small") / "book")
-
-
-@pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Return a copy of this project as a build leaves it; no test changes it."""
     folder = copy_book(tmp_path_factory.mktemp("whole"))
     assert ledger(folder, "build").code == 0
     return folder
-
-
-@pytest.fixture
-def book(small, tmp_path):
-    """Return a copy of the small book."""
-    return shutil.copytree(small, tmp_path / "book")
 
 
 def grouped(ran):

@@ -13,12 +13,6 @@ from ledger.trace import Spot, leaves, names_behind
 from ledger.work import work
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Return a small book as a build left it."""
-    return write_book(tmp_path_factory.mktemp("small") / "book")
-
-
 def explain(folder, cell):
     """Return what is printed of a cell."""
     ran = ledger(folder, "explain", cell)

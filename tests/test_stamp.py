@@ -15,18 +15,6 @@ FRESH = f"{stamp.FRESH}\n"
 STAMP = ".ledger/stamp.json"
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Return a small book as a build left it; no test changes it."""
-    return write_book(tmp_path_factory.mktemp("small") / "book")
-
-
-@pytest.fixture
-def book(small, tmp_path):
-    """Return a copy of the small book."""
-    return shutil.copytree(small, tmp_path / "book")
-
-
 def test_a_build_leaves_a_stamp_of_every_file_that_it_reads_or_writes(book):
     files = json.loads((book / STAMP).read_bytes())["files"]
     assert files == {name: digest for name, digest in digests(book).items() if name != STAMP}
