@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.formulas import formula
-from ledger.layout import DEFINITIONS, Layout, cell, sheet_reference
+from ledger.layout import Layout, cell, sheet_reference
 from ledger.pages import One, Page, column_width, height, row
+from ledger.places import DEFINITIONS
 from ledger.plan import RowId, RowKey, Shown
 from ledger.sheetdata import ROW, column_letters
 from ledger.views import formula_text

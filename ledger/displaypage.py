@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ledger.layout import DISPLAY, Layout
 from ledger.pages import One, Page, row
+from ledger.places import DISPLAY
 from ledger.sheetdata import Cells
 from ledger.values import Values, texts
 
 if TYPE_CHECKING:
     from ledger.display import Ladder
+    from ledger.layout import Layout
     from ledger.styles import Styles
 
 _HEADS = ("from", "scale", "power", "suffix")
@@ -39,7 +40,7 @@ def display_page(layout: Layout, styles: Styles) -> Page:
             if number < len(each.values)
         }
         bands.append(row(start + number, cells))
-    return Page(DISPLAY, tuple(bands), {}, hidden=True)
+    return Page(DISPLAY, tuple(bands), {}, state="hidden")
 
 
 def _columns(ladder: Ladder, column: int, style: int) -> list[Cells]:

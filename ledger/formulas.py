@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger import display
-from ledger.layout import DISPLAY, Layout, cell, sheet_reference, span
+from ledger.layout import Layout, cell, sheet_reference, span
+from ledger.places import DISPLAY
 from ledger.plan import Computed, Fetched, Shown
 from ledger.sheetdata import ROW
 from ledger.targets import compile_to

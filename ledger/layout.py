@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.plan import Given, Shown
+from ledger.places import Places
+from ledger.plan import ID, Given, Shown
 from ledger.sheetdata import column_letters
 
 if TYPE_CHECKING:
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from ledger.display import Ladder
     from ledger.evaluate import Result
     from ledger.plan import Plan, PlannedSheet, PlannedTable
+    from ledger.values import Values
 
-#: The hidden sheet that holds the ladders, and the two that every workbook has.
-DISPLAY, PRINTED, DEFINITIONS = "_display", "Printed", "Definitions"
 #: Helper cells of a printed text: k, y, n.
 HELPERS = 3
 #: Rows of a block: title, basis, a blank one, the header.
@@ -26,6 +26,12 @@ _PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
 # Label, unit and formula stand above the header.
 _ABOVE_HEADER = 3
 _DISPLAY_FIRST = 3
+#: What is published begins with a row that says of which report.
+_UNITS_FIRST = 3
+#: Rows of a unit before its values: what it is of, its names, its formulas.
+UNIT_HEADS = 3
+BLOCK, ROWS = "block", "rows"
+_KEY = "key"
 _LADDER_COLUMNS = 4
 
 
@@ -51,7 +57,7 @@ class LedgerLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """A table: the sheet and the column of its keys, its fields' columns, its rows."""
+    """A table: the sheet, column and header of its keys, its fields' columns, its rows."""
 
     sheet: str
     keys: int
@@ -60,6 +66,51 @@ class TableLayout:
     header: int
     first: int
     last: int
+    key: str
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The headers in the order of the columns."""
+        named = {self.keys: self.key, **{column: name for name, column in self._named()}}
+        return tuple(named[column] for column in sorted(named))
+
+    def _named(self) -> Iterable[tuple[str, int]]:
+        return (*self.parts.items(), *self.columns.items())
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLayout:
+    """What is published of a block or of the rows of a worksheet: a row of its name, of names, of formulas.
+
+    `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
+    each has.  Right of them, cells mark the rows in which the live value of one of the `marked` names
+    differs: those that have errors or empty texts somewhere, on which formulas over a range fail.
+    """
+
+    sheet: str
+    kind: str
+    names: tuple[str, ...]
+    marked: tuple[str, ...]
+    start: int
+    count: int
+
+    @property
+    def first(self) -> int:
+        """The row of the first values."""
+        return self.start + UNIT_HEADS
+
+    @property
+    def last(self) -> int:
+        """The row of the last values."""
+        return self.first + self.count - 1
+
+    def column(self, name: str) -> int:
+        """Return the column of a name."""
+        return 1 + self.names.index(name)
+
+    def mark(self, name: str) -> int:
+        """Return the column of the marks of a name."""
+        return len(self.names) + 2 + self.marked.index(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +120,19 @@ class Layout:
     sheets: Mapping[str, LedgerLayout]
     tables: Mapping[str, TableLayout]
     ladders: Mapping[Ladder, int]
+    units: tuple[UnitLayout, ...] = ()
+
+    def places(self) -> dict[str, Places]:
+        """Return where names stand, by worksheet."""
+        found = {}
+        for title, on in self.sheets.items():
+            columns = {column: name for name, column in on.columns.items()}
+            rows = (on.first, on.last) if columns else (0, 0)
+            found[title] = Places({row: name for name, row in on.block.items()}, columns, *rows)
+        for title, at in self.tables.items():
+            if at.sheet == title:
+                found[title] = Places({}, dict(enumerate(at.headers, 1)), at.first, at.last)
+        return found
 
     def ladder_column(self, ladder: Ladder) -> int:
         """Return the first of the four columns of a ladder."""
@@ -86,7 +150,38 @@ def lay_out(plan: Plan, result: Result) -> Layout:
         name: _table(table, len(result.tables[name].keys), sheets) for name, table in plan.tables.items()
     }
     ladders = dict.fromkeys(_ladders(plan))
-    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)})
+    units = tuple(_units(result, sheets, tables))
+    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, units)
+
+
+def _units(
+    result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
+) -> Iterable[UnitLayout]:
+    start = _UNITS_FIRST
+    wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int]] = []
+    for title, on in sheets.items():
+        values = result.sheets[title].values
+        wanted += [(title, BLOCK, tuple(on.block), tuple(on.block), 1)] if on.block else []
+        names = tuple(on.columns)
+        wanted += [(title, ROWS, names, _marked(names, values), on.last - on.header)] if names else []
+    for title, at in tables.items():
+        if at.sheet == title:
+            marked = _marked(tuple(at.columns), result.tables[title].fields)
+            wanted.append((title, ROWS, at.headers, marked, at.last - at.header))
+    for title, kind, names, marked, count in wanted:
+        yield UnitLayout(title, kind, names, marked, start, count)
+        start += UNIT_HEADS + count + 1
+
+
+def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ...]:
+    """Return the names on whose columns a formula over a range would fail."""
+    return tuple(name for name in names if not _is_clean(values[name]))
+
+
+def _is_clean(values: Values) -> bool:
+    if values.errors is not None and values.errors.any():
+        return False
+    return values.data.dtype != object or all(isinstance(each, str) and each for each in values.data.tolist())
 
 
 def _ledger(sheet: PlannedSheet, count: int) -> LedgerLayout:
@@ -112,13 +207,16 @@ def _table(table: PlannedTable, count: int, sheets: Mapping[str, LedgerLayout]) 
     if table.sheet:
         on = sheets[table.sheet]
         columns = {field.name: on.columns[field.name] for field in table.fields}
-        return TableLayout(table.sheet, 1, {}, columns, on.header, on.first, on.last)
+        return TableLayout(table.sheet, 1, {}, columns, on.header, on.first, on.last, ID)
     parts = table.source.key if table.source and len(table.source.key) > 1 else ()
     declared = {field.column for field in table.typed}
     shown = {part: 2 + i for i, part in enumerate(part for part in parts if part not in declared)}
     columns = {field.name: 2 + len(shown) + i for i, field in enumerate(table.fields)}
     header = 2 + _ABOVE_HEADER
-    return TableLayout(table.name, 1, shown, columns, header, header + 1, header + count)
+    own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
+    # The CSV's own header of its keys, unless they are put together or it names a field.
+    key = _KEY if own in columns else own
+    return TableLayout(table.name, 1, shown, columns, header, header + 1, header + count, key)
 
 
 def _ladders(plan: Plan) -> Iterable[Ladder]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ledger import display
 from ledger.expr import Name
 from ledger.formulas import formula, shown_helpers
-from ledger.layout import BLOCK_HEADER, DEFINITIONS, HELPERS, Layout, LedgerLayout, span
+from ledger.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout, span
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values, text_width
+from ledger.places import DEFINITIONS
 from ledger.plan import ID, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles

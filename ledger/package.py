@@ -33,7 +33,7 @@ _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 # Up to here nothing is compressed, so that no build of zlib can change a byte of a committed workbook.
-_STORED_BYTES = 4_000_000
+_STORED_BYTES = 8_000_000
 _DEFLATE_LEVEL = 3
 _UNIX = 3
 _READABLE = 0o644 << 16

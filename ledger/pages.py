@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -50,7 +50,22 @@ class Page:
     fold: int = 0
     repeat: tuple[int, int] | None = None
     width: int = 0
-    hidden: bool = False
+    state: Literal["visible", "hidden", "veryHidden"] = "visible"
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedCell:
+    """A cell of `Printed`: its address, the view, the row's id and the column that it prints, its text."""
+
+    address: str
+    view: str
+    row: str
+    column: str
+    text: str
+
+    def told(self) -> tuple[str, ...]:
+        """Return the five in this order."""
+        return self.address, self.view, self.row, self.column, self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ import numpy as np
 
 from ledger import display
 from ledger.formulas import helpers, outside, plain_text
-from ledger.layout import PRINTED, Layout, cell, span
-from ledger.pages import One, Page, column_width, row
+from ledger.layout import Layout, cell, span
+from ledger.pages import One, Page, PrintedCell, column_width, row
+from ledger.places import PRINTED
 from ledger.plan import ID, Given
+from ledger.sheetdata import column_letters
 from ledger.views import heading_text, row_numbers
 from ledger.words import said
 
@@ -43,25 +45,27 @@ class _Spot:
     number: int | None
 
 
-def printed_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> Page:
-    """Return the page of every view that is short enough."""
+def printed_page(
+    plan: Plan, result: Result, layout: Layout, styles: Styles
+) -> tuple[Page, tuple[PrintedCell, ...]]:
+    """Return the page of every view that is short enough, and what each of its cells prints."""
     views = [view for view in plan.views if len(row_numbers(view, result.sheets[view.sheet])) <= LONGEST]
     widest = max((_visible(view, result) for view in views), default=1)
     title = f"{plan.title} · {said('printed', plan.language)}"
     bands: list[Band] = [row(1, {1: One(styles.number("title"), title)}, 22)]
     shown: dict[int, list[str]] = {}
+    printed: list[PrintedCell] = []
     last, start = widest, _FIRST
     for view in views:
-        writer = _Writer(
-            view, plan.sheets[view.sheet], result.sheets[view.sheet], layout, styles, widest + 2, shown
-        )
+        on = plan.sheets[view.sheet], result.sheets[view.sheet]
+        writer = _Writer(view, *on, layout, styles, widest + 2, shown, printed)
         bands += writer.bands(start)
         start = bands[-1].last_row + 3
         last = max(last, *(each.column for band in bands for each in band.columns))
     bands += _told(plan, start, styles)
     widths = {column: column_width(told, 60) for column, told in shown.items()}
     grouped = (widest + 2, last) if last > widest else None
-    return Page(PRINTED, tuple(bands), widths, helpers=grouped, width=widest)
+    return Page(PRINTED, tuple(bands), widths, helpers=grouped, width=widest), tuple(printed)
 
 
 def _told(plan: Plan, start: int, styles: Styles) -> Iterator[Band]:
@@ -94,6 +98,7 @@ class _Writer:
     styles: Styles
     right: int
     shown: dict[int, list[str]]
+    cells_told: list[PrintedCell]
 
     def bands(self, start: int) -> Iterator[Band]:
         """Yield the rows of the view from row `start` on: its title, its heading, its cells."""
@@ -225,6 +230,9 @@ class _Writer:
             before = f"{heading_text(printed, self.sheet, self.result)} "
             text, formula = before + text, f"{_quoted(before)}&{formula}"
         self.shown.setdefault(column, []).append(text)
+        row_id = "" if spot.number is None else self.result.ids[spot.number]
+        address = f"{column_letters(column)}{spot.row}"
+        self.cells_told.append(PrintedCell(address, self.view.name, row_id, printed.name, text))
         return {**cells, column: One(self.styles.number(look), text, formula)}
 
     def told(

@@ -9,6 +9,7 @@ from ledger.errors import Place, Problems, near
 from ledger.library import gather
 from ledger.model import listed, spoken
 from ledger.names import SheetNames
+from ledger.places import FIXED_SHEETS
 from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
 from ledger.printed import planned_views, wanted_names
 from ledger.sheetscope import SheetScope
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ledger.plan import PlannedTable
     from ledger.scenario import Field
 
-#: Sheets that every workbook has; `Checks` and `_published` are kept for the reviewer.
-FIXED_SHEETS = ("Printed", "Definitions", "Checks", "_display", "_published")
 _LONGEST = 31
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 
 from ledger.errors import LedgerError, Problem
-from ledger.layout import BLOCK_HEADER, DEFINITIONS
+from ledger.layout import BLOCK_HEADER
+from ledger.places import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

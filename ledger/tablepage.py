@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ledger.remarks import Notes
     from ledger.styles import Styles
 
-_KEY = "key"
-
 
 def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layout, styles: Styles) -> Page:
     """Return the page of a table that stands on no ledger sheet."""
@@ -30,26 +28,16 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
     if file:
         bands.append(row(2, {1: One(styles.number("basis"), file)}))
     bands += _above(table, at, widths, styles)
-    headers = {
-        1: _header(table, at),
-        **{column: name for name, column in (*at.parts.items(), *at.columns.items())},
-    }
-    names = [headers[column] for column in sorted(headers)]
+    names = at.headers
     bands.append(
         row(at.header, {i: One(styles.number("column head"), name) for i, name in enumerate(names, 1)})
     )
     bands.append(Band(at.first, tuple(columns)))
     return Page(
         table.name, tuple(bands), widths, {**_notes(table, at), **_remarks(rows, at, notes)},
-        table=TableObject(f"{table.name}_rows", tuple(names), at.header, at.last),
+        table=TableObject(f"{table.name}_rows", names, at.header, at.last),
         fold=at.first, repeat=(at.header, at.header), width=len(names),
     )  # fmt: skip
-
-
-def _header(table: PlannedTable, at: TableLayout) -> str:
-    """Return the header of the keys: the CSV's own, unless they are put together or it names a field."""
-    own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
-    return _KEY if own in at.columns else own
 
 
 def _key_columns(table: PlannedTable, rows: TableRows, at: TableLayout, styles: Styles) -> list[Cells]:
@@ -94,7 +82,7 @@ def _above(table: PlannedTable, at: TableLayout, widths: dict[int, float], style
 
 
 def _widths(table: PlannedTable, rows: TableRows, at: TableLayout) -> dict[int, float]:
-    widths = {1: column_width([_header(table, at) + "  ", *rows.keys], 40)}
+    widths = {1: column_width([at.key + "  ", *rows.keys], 40)}
     for name, column in at.parts.items():
         widths[column] = column_width([name + "  ", *_documents(rows, name)], 40)
     for field in table.fields:

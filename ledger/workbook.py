@@ -23,6 +23,7 @@ from ledger.layout import lay_out
 from ledger.ledgerpage import ledger_page
 from ledger.package import assemble, check_names
 from ledger.printedpage import printed_page
+from ledger.publishedpage import published_page
 from ledger.sheetdata import check_bands, dimension, sheet_data
 from ledger.styles import Styles
 from ledger.tablepage import table_page
@@ -82,8 +83,11 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
         for name, table in plan.tables.items()
         if not table.sheet
     ]
+    printed, cells = printed_page(plan, result, layout, styles)
+    titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
-    return [*ledgers, printed_page(plan, result, layout, styles), *tables, *last]
+    published = published_page(plan.name, titled, cells, layout, styles)
+    return [*ledgers, printed, *tables, *last, published]
 
 
 def _shell(sheet: Worksheet, page: Page) -> None:
@@ -141,5 +145,4 @@ def _view(sheet: Worksheet, page: Page) -> None:
     if page.width:
         last = max(band.last_row for band in page.bands)
         sheet.print_area = f"A1:{get_column_letter(page.width)}{last}"
-    if page.hidden:
-        sheet.sheet_state = "hidden"
+    sheet.sheet_state = page.state

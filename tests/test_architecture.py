@@ -12,8 +12,8 @@ ENGINE = ROOT / "ledger"
 # Each module imports only from the lines above its own.
 LAYERS = (
     ("errors", "values", "expr", "positions", "words", "packaged", "markers"),
-    ("stamp", "root", "units", "parse", "model", "records", "targets", "publish"),
-    ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning"),
+    ("stamp", "root", "units", "parse", "model", "records", "targets", "publish", "cellformula"),
+    ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning", "places"),
     ("targets.numpy", "targets.excel", "targets.latex", "display", "kinds", "declarations", "inject"),
     ("plan", "library", "nodes"),
     ("sheetscope", "printed", "findings", "misses"),
@@ -23,7 +23,7 @@ LAYERS = (
     ("resolve", "render", "layout", "pages", "styles"),
     ("formulas", "displaypage", "snapshot"),
     ("ledgerpage",),
-    ("tablepage", "printedpage", "definitionspage"),
+    ("tablepage", "printedpage", "definitionspage", "publishedpage"),
     ("workbook", "work"),
     ("build", "explain", "frames", "question", "shown"),
     ("book", "calc", "moved"),

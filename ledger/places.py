@@ -1,0 +1,64 @@
+"""Where the names of a workbook stand, and what a formula's references are called by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ledger.cellformula import Locator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.cellformula import Reference
+
+#: Sheets that every workbook has; the hidden ones hold the ladders, and what was published.
+ABOUT, PRINTED, DEFINITIONS, CHECKS = "About", "Printed", "Definitions", "Checks"
+DISPLAY, PUBLISHED = "_display", "_published"
+FIXED_SHEETS = (ABOUT, PRINTED, DEFINITIONS, CHECKS, DISPLAY, PUBLISHED)
+#: The column of the values in a block of names.
+VALUE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """A worksheet: the names of its block by row, of its table by column, the ids of the table's rows.
+
+    `first` and `last` are the rows of the table, 0 without one.
+    """
+
+    block: Mapping[int, str] = field(default_factory=dict)
+    columns: Mapping[int, str] = field(default_factory=dict)
+    first: int = 0
+    last: int = 0
+    ids: Mapping[int, str] = field(default_factory=dict)
+
+
+def locator(places: Mapping[str, Places], sheet: str, row: int) -> Locator:
+    """Return how references are called from a row of a sheet.
+
+    A name of the own row or block stands alone, one of another sheet as `sheet!name`, which is a whole
+    column or the value of a block; a cell of another row as `id/name`.
+    """
+    columns = places[sheet].columns.values() if sheet in places else ()
+    return Locator(partial(_called, places, sheet, row), lambda header: header if header in columns else None)
+
+
+def _called(places: Mapping[str, Places], sheet: str, row: int, reference: Reference) -> str | None:
+    title = reference.sheet or sheet
+    on = places.get(title)
+    if on is None:
+        return None
+    prefix = "" if title == sheet else f"{title}!"
+    name = on.columns.get(reference.column)
+    if not reference.is_cell:
+        whole = (reference.row, reference.last_row) == (on.first, on.last)
+        return f"{title}!{name}" if whole and name and reference.column == reference.last_column else None
+    if reference.column == VALUE and reference.row in on.block:
+        return prefix + on.block[reference.row]
+    if name is None or not on.first <= reference.row <= on.last:
+        return None
+    if not prefix and reference.row_moves and reference.row == row:
+        return name
+    return f"{prefix}{on.ids.get(reference.row, reference.row)}/{name}"
