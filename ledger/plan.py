@@ -159,6 +159,19 @@ class PlannedView:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedClaim:
+    """A sentence about the rows of a sheet; the column `name` is 1 where it holds, 0 where it fails.
+
+    Where it is not meant the column holds the empty text.
+    """
+
+    name: str
+    sheet: str
+    sentence: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A report, resolved."""
 
@@ -172,3 +185,4 @@ class Plan:
     sheets: Mapping[str, PlannedSheet]
     views: tuple[PlannedView, ...]
     place: Place
+    claims: tuple[PlannedClaim, ...] = ()
