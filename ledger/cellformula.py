@@ -35,6 +35,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_CORNER = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]+)")
 _BINDING = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), 10),
     "&": 20, "+": 30, "-": 30, "*": 40, "/": 40, "^": 50,
@@ -121,6 +122,36 @@ def _address(text: str) -> tuple[int, int, bool]:
     return column_number(letters), int(digits), not moves
 
 
+def shifted(formula: str, down: int, right: int) -> str:
+    """Return a formula as a cell further down and right shares it.
+
+    >>> shifted("$A5+B$1", 2, 1)
+    '$A7+C$1'
+    """
+
+    def moved(piece: re.Match[str]) -> str:
+        if piece["first"] is None:
+            return piece[0]
+        start, end = piece.span("first")[0] - piece.start(), piece.span()[1] - piece.start()
+        return piece[0][:start] + _CORNER.sub(cornered, piece[0][start:end])
+
+    def cornered(found: re.Match[str]) -> str:
+        fixed, letters, still, digits = found.groups()
+        column = letters if fixed else letters_of(column_number(letters) + right)
+        return f"{fixed}{column}{still}{digits if still else int(digits) + down}"
+
+    return _TOKEN.sub(moved, formula)
+
+
+def letters_of(column: int) -> str:
+    """Return the letters of a column."""
+    letters = ""
+    while column > 0:
+        column, digit = divmod(column - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
 def column_number(letters: str) -> int:
     """Return the number of a column.
 
@@ -131,6 +162,16 @@ def column_number(letters: str) -> int:
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1
     return number
+
+
+def corner(address: str) -> tuple[int, int]:
+    """Return the column and the row of an address.
+
+    >>> corner("AB7")
+    (28, 7)
+    """
+    column, row, _ = _address(address)
+    return column, row
 
 
 def in_names(formula: str, locator: Locator) -> str:

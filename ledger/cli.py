@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from ledger import usage
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, TextIO
+    from typing import TextIO
 
+    from ledger.answer import Answer
     from ledger.calc import Asked
     from ledger.errors import LedgerError, Problem
 
@@ -63,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="tile-ledger", description="Formulas declared once: live workbooks and the tables of a book."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, (command, short, arguments) in _COMMANDS.items():
+    for name, (short, arguments) in usage.COMMANDS.items():
+        command = _COMMANDS[name]
         sub = commands.add_parser(name, help=short, description=command.__doc__)
         sub.set_defaults(command=command)
         for names, options in arguments:
@@ -103,6 +107,15 @@ def _leave_stamp(folder: Path, text: str) -> None:
         publish.publish({stamp.stamp_path(folder): text.encode()})
     except LedgerError as error:
         print(f"{error}: the next check will do the whole work", file=sys.stderr)
+
+
+def _say(answer: Answer) -> int:
+    """Print an answer."""
+    if answer.talk:
+        print(answer.talk, file=sys.stderr)
+    if answer.data:
+        print(answer.data)
+    return FOUND if answer.found else OK
 
 
 def _settings(texts: Sequence[str]) -> dict[str, str]:
@@ -155,14 +168,14 @@ def _calc(options: argparse.Namespace) -> int:
 
     asked = calc.asked(root.find_root(Path.cwd()), options.report)
     parser = argparse.ArgumentParser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
-    for name, settings in _CALC.items():
+    for name, settings in usage.CALC.items():
         parser.add_argument(f"--{name}", **settings)
     for name, inputs in asked.options.names.items():
-        if name not in _CALC:
+        if name not in usage.CALC:
             told = f"sets {' or '.join(inputs)}"
             parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=told)
     given, unknown = parser.parse_known_args(options.rest)
-    calc.check_options(asked.options, unknown, _CALC)
+    calc.check_options(asked.options, unknown, usage.CALC)
     texts = {
         key.removeprefix("input "): value for key, value in vars(given).items() if key.startswith("input ")
     }
@@ -212,85 +225,12 @@ def _schema(options: argparse.Namespace) -> int:
     return OK
 
 
-_JSON = (("--json",), {"action": "store_true", "help": "print one JSON object"})
-_CALC: dict[str, Any] = {
-    "sweep": {"action": "store_true", "help": "print the sweep"},
-    "csv": {"action": "store_true", "help": "print CSV with every digit"},
-    "json": {"action": "store_true", "help": "print JSON"},
-    "md": {"action": "store_true", "help": "print Markdown"},
-    "xlsx": {"type": Path, "metavar": "FILE", "help": "write the workbook, too"},
-    "rows": {
-        "type": Path,
-        "metavar": "FILE.csv",
-        "help": "take rows from a file, print all columns as CSV",
-    },
-}
-_KINDS = ("report", "model", "project")
-#: Each command: what runs it, what it does in a few words, its arguments.
-_COMMANDS: dict[
-    str, tuple[Callable[[argparse.Namespace], int], str, tuple[tuple[tuple[str, ...], Any], ...]]
-] = {
-    "build": (
-        _build,
-        "write workbooks, tables and chapters",
-        (
-            (("reports",), {"nargs": "*", "metavar": "REPORT", "help": "which reports; all by default"}),
-            (
-                ("--out",),
-                {"type": Path, "metavar": "DIR", "help": "write outputs to DIR/REPORT, and no chapter"},
-            ),
-            (
-                ("--set",),
-                {
-                    "action": "append",
-                    "default": [],
-                    "metavar": "INPUT=VALUE",
-                    "help": "set an input on every sheet that has it",
-                },
-            ),
-            (
-                ("--overwrite",),
-                {
-                    "action": "append",
-                    "default": [],
-                    "metavar": "REPORT/VIEW",
-                    "help": "write over a block edited by hand",
-                },
-            ),
-        ),
-    ),
-    "check": (
-        _check,
-        "tell what is stale and why",
-        (
-            (("--full",), {"action": "store_true", "help": "do the whole work, whatever the stamp says"}),
-            _JSON,
-        ),
-    ),
-    "calc": (
-        _calc,
-        "answer one question",
-        (
-            (("report",), {"metavar": "REPORT", "help": "calc REPORT --help lists its options"}),
-            (("rest",), {"nargs": argparse.REMAINDER, "metavar": "…", "help": argparse.SUPPRESS}),
-        ),
-    ),
-    "explain": (
-        _explain,
-        "follow a cell to its inputs",
-        (
-            (("cell",), {"metavar": "REPORT/SHEET/ROW/COLUMN", "help": "a sheet of one row has no ROW"}),
-            _JSON,
-        ),
-    ),
-    "init": (
-        _init,
-        "start a book",
-        ((("folder",), {"type": Path, "metavar": "DIR", "help": "a new or an empty folder"}),),
-    ),
-    "schema": (
-        _schema,
-        "print the JSON Schema of a declaration",
-        ((("kind",), {"nargs": "?", "default": "report", "choices": _KINDS}),),
-    ),
+#: What runs each command.
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "build": _build,
+    "check": _check,
+    "calc": _calc,
+    "explain": _explain,
+    "init": _init,
+    "schema": _schema,
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledger.places import Places
 from ledger.plan import ID, Given, Shown
+from ledger.record import BLOCK, FIRST, HEADS, ROWS
 from ledger.sheetdata import column_letters
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ _PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
 # Label, unit and formula stand above the header.
 _ABOVE_HEADER = 3
 _DISPLAY_FIRST = 3
-#: What is published begins with a row that says of which report.
-_UNITS_FIRST = 3
-#: Rows of a unit before its values: what it is of, its names, its formulas.
-UNIT_HEADS = 3
-BLOCK, ROWS = "block", "rows"
 _KEY = "key"
 _LADDER_COLUMNS = 4
 
@@ -97,7 +93,7 @@ class UnitLayout:
     @property
     def first(self) -> int:
         """The row of the first values."""
-        return self.start + UNIT_HEADS
+        return self.start + HEADS
 
     @property
     def last(self) -> int:
@@ -157,7 +153,7 @@ def lay_out(plan: Plan, result: Result) -> Layout:
 def _units(
     result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
 ) -> Iterable[UnitLayout]:
-    start = _UNITS_FIRST
+    start = FIRST
     wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int]] = []
     for title, on in sheets.items():
         values = result.sheets[title].values
@@ -170,7 +166,7 @@ def _units(
             wanted.append((title, ROWS, at.headers, marked, at.last - at.header))
     for title, kind, names, marked, count in wanted:
         yield UnitLayout(title, kind, names, marked, start, count)
-        start += UNIT_HEADS + count + 1
+        start += HEADS + count + 1
 
 
 def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ...]:

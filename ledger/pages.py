@@ -54,21 +54,6 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class PrintedCell:
-    """A cell of `Printed`: its address, the view, the row's id and the column that it prints, its text."""
-
-    address: str
-    view: str
-    row: str
-    column: str
-    text: str
-
-    def told(self) -> tuple[str, ...]:
-        """Return the five in this order."""
-        return self.address, self.view, self.row, self.column, self.text
-
-
-@dataclass(frozen=True, slots=True)
 class One:
     """One cell of a row: its style, its value and, if it is computed, its formula."""
 

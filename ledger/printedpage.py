@@ -10,9 +10,10 @@ import numpy as np
 from ledger import display
 from ledger.formulas import helpers, outside, plain_text
 from ledger.layout import Layout, cell, span
-from ledger.pages import One, Page, PrintedCell, column_width, row
+from ledger.pages import One, Page, column_width, row
 from ledger.places import PRINTED
 from ledger.plan import ID, Given
+from ledger.record import PrintedCell
 from ledger.sheetdata import column_letters
 from ledger.views import heading_text, row_numbers
 from ledger.words import said

@@ -11,22 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.cellformula import in_names
-from ledger.layout import BLOCK, Layout, UnitLayout, cell, sheet_reference, span
+from ledger.layout import Layout, UnitLayout, cell, sheet_reference, span
 from ledger.pages import One, Page, row
 from ledger.places import PUBLISHED, VALUE, locator
+from ledger.record import BLOCK, FORM, MAKER, PRINTED_CELLS, PRINTED_HEADS
 from ledger.sheetdata import ROW, Band, Cells
 from ledger.values import NA, Values, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.pages import PrintedCell
+    from ledger.record import PrintedCell
     from ledger.styles import Styles
-
-#: What stands in the first cell, and the number of this form of the record.
-MAKER, FORM = "tile-ledger", 1
-PRINTED_UNIT = "printed"
-PRINTED_HEADS = ("cell", "view", "row", "column", "text")
 
 
 def published_page(
@@ -39,7 +35,7 @@ def published_page(
     for unit in layout.units:
         bands += _unit(unit, _cells(unit, pages[unit.sheet], layout), layout, style, number)
     start = bands[-1].last_row + 2
-    bands.append(row(start, {1: One(style, PRINTED_UNIT)}))
+    bands.append(row(start, {1: One(style, PRINTED_CELLS)}))
     bands.append(row(start + 1, {i: One(style, head) for i, head in enumerate(PRINTED_HEADS, 1)}))
     if printed:
         columns = zip(*(each.told() for each in printed), strict=True)

@@ -1,0 +1,163 @@
+"""The parts of a workbook from anywhere: a zip of XML, refused by its size and by what XML can do.
+
+Nothing in it is run, and nothing in it names a file outside: parts are read into memory by their name.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from ledger.errors import LedgerError, Place, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+#: What a workbook may unpack to, and how much more than its size: a zip bomb is both large and steep.
+MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 30, 10_000, 400
+_SMALL = 32 << 20
+_CHUNK = 1 << 20
+_WORKBOOK = "xl/workbook.xml"
+_SIGNATURES = (
+    (
+        b"\xd0\xcf\x11\xe0",
+        "is encrypted, or an old .xls",
+        "open it in a spreadsheet and save it as .xlsx without a password",
+    ),
+    (b"%PDF", "is a PDF", "ask for the workbook itself"),
+)
+_OTHERS = (
+    ("xl/workbook.bin", "is an .xlsb, which is binary", "save it as .xlsx"),
+    ("content.xml", "is an OpenDocument file", "save it as .xlsx"),
+    ("word/document.xml", "is a Word document", "name the workbook"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of one workbook by their names; `name` is what the file is called in errors."""
+
+    name: str
+    found: Mapping[str, bytes]
+
+    def tree(self, part: str) -> Element:
+        """Return a part as a tree whose tags and attributes have no namespaces; empty if it is missing."""
+        if part not in self.found:
+            return Element("missing")
+        builder = TreeBuilder()
+        parse(
+            self,
+            part,
+            lambda tag, attributes: builder.start(tag, {_local(key): attributes[key] for key in attributes}),
+            builder.end,
+            builder.data,
+        )
+        return builder.close()
+
+    def relations(self, part: str) -> dict[str, tuple[str, str, bool]]:
+        """Return where a part leads, by id: the kind of each relation, the target, whether it is outside."""
+        folder, file = posixpath.split(part)
+        found = {}
+        for each in self.tree(f"{folder}/_rels/{file}.rels" if folder else f"_rels/{file}.rels"):
+            kind = each.get("Type", "").rpartition("/")[2]
+            target, external = each.get("Target", ""), each.get("TargetMode") == "External"
+            if not external:
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[each.get("Id", "")] = kind, target, external
+        return found
+
+
+def opened(name: str, data: bytes) -> Parts:
+    """Return the parts of the workbook `data`; raise a LedgerError if it is none, or not a safe one."""
+    for start, what, hint in _SIGNATURES:
+        if data.startswith(start):
+            raise refused(name, what, hint)
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        what = "is text, such as a CSV, not a workbook" if _is_text(data) else "is no workbook: not a zip"
+        raise refused(name, what, "name an .xlsx file")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check(name, archive, len(data))
+            found = _unpacked(name, archive)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise refused(name, f"is damaged: {error}", "ask for it again") from None
+    for part, what, hint in _OTHERS:
+        if part in found and _WORKBOOK not in found:
+            raise refused(name, what, hint)
+    if _WORKBOOK not in found:
+        raise refused(name, "is a zip without a workbook in it", "name an .xlsx file")
+    return Parts(name, found)
+
+
+def refused(name: str, what: str, hint: str = "") -> LedgerError:
+    """Return the error of a workbook that is not read."""
+    return LedgerError(Problem(what, Place(name), hint))
+
+
+def _is_text(data: bytes) -> bool:
+    return bool(data) and b"\0" not in data[:_CHUNK]
+
+
+def _check(name: str, archive: zipfile.ZipFile, size: int) -> None:
+    """Refuse what its own directory says is too much; what it conceals is found while unpacking."""
+    infos = archive.infolist()
+    total = sum(info.file_size for info in infos)
+    if len(infos) > MOST_PARTS:
+        raise refused(name, f"has {len(infos)} parts, at most {MOST_PARTS} are read")
+    if total > MOST_BYTES or (total > _SMALL and total > STEEPEST * size):
+        raise refused(name, f"unpacks from {size:,} to {total:,} bytes, as a zip bomb does")
+    if any(info.flag_bits & 1 for info in infos):
+        raise refused(name, "is encrypted", "save it without a password")
+
+
+def _unpacked(name: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for info in archive.infolist():
+        part = info.filename.lstrip("/")
+        if info.is_dir() or not part.endswith((".xml", ".rels", ".bin")):
+            continue
+        if part in found:
+            raise refused(name, f"holds the part {part!r} twice")
+        with archive.open(info) as member:
+            data = member.read(info.file_size + 1)
+        if len(data) > info.file_size:
+            raise refused(name, f"conceals the size of the part {part!r}, as a zip bomb does")
+        found[part] = data if part.endswith((".xml", ".rels")) else b""
+    return found
+
+
+def parse(
+    parts: Parts,
+    part: str,
+    start: Callable[[str, dict[str, str]], object],
+    end: Callable[[str], object],
+    text: Callable[[str], object],
+) -> None:
+    """Call back for each element and text of a part, its tag without a namespace.
+
+    A document type, in which entities are declared, is refused.
+    """
+
+    def doctype(*_: object) -> None:
+        raise refused(parts.name, f"the part {part!r} has a document type, which a workbook never has")
+
+    reader = expat.ParserCreate(namespace_separator="}")
+    reader.buffer_text = True
+    reader.StartDoctypeDeclHandler = doctype
+    reader.StartElementHandler = lambda tag, attributes: start(_local(tag), attributes)
+    reader.EndElementHandler = lambda tag: end(_local(tag))
+    reader.CharacterDataHandler = text
+    try:
+        reader.Parse(parts.found[part], True)  # noqa: FBT003  # the signature of expat
+    except expat.ExpatError as error:
+        raise refused(parts.name, f"the part {part!r} is damaged: {error}") from None
+
+
+def _local(tag: str) -> str:
+    return tag[tag.rfind("}") + 1 :]

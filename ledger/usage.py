@@ -1,0 +1,89 @@
+"""The commands and their arguments, as data: what each does in a few words, and what it takes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The names of an argument and what argparse is told of it.
+Argument = tuple[tuple[str, ...], dict[str, Any]]
+
+_JSON: Argument = (("--json",), {"action": "store_true", "help": "print one JSON object"})
+CALC: Mapping[str, Mapping[str, Any]] = {
+    "sweep": {"action": "store_true", "help": "print the sweep"},
+    "csv": {"action": "store_true", "help": "print CSV with every digit"},
+    "json": {"action": "store_true", "help": "print JSON"},
+    "md": {"action": "store_true", "help": "print Markdown"},
+    "xlsx": {"type": Path, "metavar": "FILE", "help": "write the workbook, too"},
+    "rows": {
+        "type": Path,
+        "metavar": "FILE.csv",
+        "help": "take rows from a file, print all columns as CSV",
+    },
+}
+_KINDS = ("report", "model", "project")
+#: Each command: what it does in a few words, its arguments.
+COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
+    "build": (
+        "write workbooks, tables and chapters",
+        (
+            (("reports",), {"nargs": "*", "metavar": "REPORT", "help": "which reports; all by default"}),
+            (
+                ("--out",),
+                {"type": Path, "metavar": "DIR", "help": "write outputs to DIR/REPORT, and no chapter"},
+            ),
+            (
+                ("--set",),
+                {
+                    "action": "append",
+                    "default": [],
+                    "metavar": "INPUT=VALUE",
+                    "help": "set an input on every sheet that has it",
+                },
+            ),
+            (
+                ("--overwrite",),
+                {
+                    "action": "append",
+                    "default": [],
+                    "metavar": "REPORT/VIEW",
+                    "help": "write over a block edited by hand",
+                },
+            ),
+        ),
+    ),
+    "check": (
+        "tell what is stale and why",
+        (
+            (("--full",), {"action": "store_true", "help": "do the whole work, whatever the stamp says"}),
+            _JSON,
+        ),
+    ),
+    "calc": (
+        "answer one question",
+        (
+            (("report",), {"metavar": "REPORT", "help": "calc REPORT --help lists its options"}),
+            (("rest",), {"nargs": argparse.REMAINDER, "metavar": "…", "help": argparse.SUPPRESS}),
+        ),
+    ),
+    "explain": (
+        "follow a cell to its inputs",
+        (
+            (("cell",), {"metavar": "REPORT/SHEET/ROW/COLUMN", "help": "a sheet of one row has no ROW"}),
+            _JSON,
+        ),
+    ),
+    "init": (
+        "start a book",
+        ((("folder",), {"type": Path, "metavar": "DIR", "help": "a new or an empty folder"}),),
+    ),
+    "schema": (
+        "print the JSON Schema of a declaration",
+        ((("kind",), {"nargs": "?", "default": "report", "choices": _KINDS}),),
+    ),
+}
