@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.cellformula import same_formula
 from ledger.cells import ErrorValue
+from ledger.formulatree import same_formula
 from ledger.reading import printed
 from ledger.record import BLOCK
 from ledger.values import number_text
