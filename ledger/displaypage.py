@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.pages import One, Page, row
-from ledger.places import DISPLAY
+from ledger.places import DISPLAY, LADDER_HEADS
 from ledger.sheetdata import Cells
 from ledger.values import Values, texts
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ledger.layout import Layout
     from ledger.styles import Styles
 
-_HEADS = ("from", "scale", "power", "suffix")
-
 
 def display_page(layout: Layout, styles: Styles) -> Page:
     """Return the page of all ladders, side by side."""
@@ -25,7 +23,7 @@ def display_page(layout: Layout, styles: Styles) -> Page:
     first = {
         layout.ladder_column(ladder) + i: One(head, word)
         for ladder in layout.ladders
-        for i, word in enumerate(_HEADS)
+        for i, word in enumerate(LADDER_HEADS)
     }
     columns = [
         each for ladder in layout.ladders for each in _columns(ladder, layout.ladder_column(ladder), plain)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.places import Places
+from ledger.places import LADDER_HEADS, Places
 from ledger.plan import ID, Given, Shown
 from ledger.record import BLOCK, FIRST, HEADS, ROWS
 from ledger.sheetdata import column_letters
@@ -28,7 +28,6 @@ _PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
 _ABOVE_HEADER = 3
 _DISPLAY_FIRST = 3
 _KEY = "key"
-_LADDER_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ class Layout:
 
     def ladder_column(self, ladder: Ladder) -> int:
         """Return the first of the four columns of a ladder."""
-        return 1 + self.ladders[ladder] * (_LADDER_COLUMNS + 1)
+        return 1 + self.ladders[ladder] * (len(LADDER_HEADS) + 1)
 
     def ladder_rows(self, ladder: Ladder) -> tuple[int, int]:
         """Return the first and last row of a ladder."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ABOUT, PRINTED, DEFINITIONS, CHECKS = "About", "Printed", "Definitions", "Checks"
 DISPLAY, PUBLISHED = "_display", "_published"
 FIXED_SHEETS = (ABOUT, PRINTED, DEFINITIONS, CHECKS, DISPLAY, PUBLISHED)
+#: What the columns of a ladder on the hidden sheet hold; a blank one stands between two ladders.
+LADDER_HEADS = ("from", "scale", "power", "suffix")
 #: The column of the values in a block of names.
 VALUE = 2
 
@@ -47,6 +49,9 @@ def locator(places: Mapping[str, Places], sheet: str, row: int) -> Locator:
 
 def _called(places: Mapping[str, Places], sheet: str, row: int, reference: Reference) -> str | None:
     title = reference.sheet or sheet
+    if title == DISPLAY:
+        # Which ladder it is does not matter, or a new one would change the formulas of all others.
+        return f"{DISPLAY}!{LADDER_HEADS[(reference.column - 1) % (len(LADDER_HEADS) + 1)]}"
     on = places.get(title)
     if on is None:
         return None
@@ -57,8 +62,21 @@ def _called(places: Mapping[str, Places], sheet: str, row: int, reference: Refer
         return f"{title}!{name}" if whole and name and reference.column == reference.last_column else None
     if reference.column == VALUE and reference.row in on.block:
         return prefix + on.block[reference.row]
+    if not prefix and (beside := _beside(on, row, reference)):
+        return beside
     if name is None or not on.first <= reference.row <= on.last:
         return None
     if not prefix and reference.row_moves and reference.row == row:
         return name
     return f"{prefix}{on.ids.get(reference.row, reference.row)}/{name}"
+
+
+def _beside(on: Places, row: int, reference: Reference) -> str | None:
+    """Return what a helper cell is called, which stands right of the table or of the block."""
+    if reference.column in on.columns or reference.column <= VALUE:
+        return None
+    # Counted from the table's end, so that a column that comes in between changes nothing.
+    beside = reference.column - max(on.columns, default=0)
+    if reference.row_moves and reference.row == row:
+        return f"@{beside}"
+    return f"{on.block[reference.row]}@{beside}" if reference.row in on.block else None
