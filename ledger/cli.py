@@ -205,6 +205,18 @@ def _answer(asked: Asked, given: argparse.Namespace, texts: dict[str, list[str]]
     return OK
 
 
+def _review(options: argparse.Namespace) -> int:
+    """Tell what was changed in a workbook that came back, and which printed cells that moves.
+
+    --apply writes changed inputs into the fields of their CSVs, all or none.
+    """
+    from ledger import reviewer, root  # noqa: PLC0415  # they import pandas
+
+    folder = root.find_root(Path.cwd())
+    form = reviewer.JSON if options.json else reviewer.MARKDOWN if options.md else reviewer.TEXT
+    return _say((reviewer.applied if options.apply else reviewer.reviewed)(folder, options.workbook, form))
+
+
 def _init(options: argparse.Namespace) -> int:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger import starter  # noqa: PLC0415  # it reads the package's files
@@ -231,6 +243,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "calc": _calc,
     "explain": _explain,
+    "review": _review,
     "init": _init,
     "schema": _schema,
 }

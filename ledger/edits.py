@@ -115,14 +115,14 @@ def _inputs(unit: Unit) -> Iterator[InputEdit]:
         for id_ in unit.ids:
             if id_ not in numbers:
                 continue
-            was = _blank_or(recorded.values[name][numbers[id_]])
+            was = blank_or(recorded.values[name][numbers[id_]])
             cell = unit.cell(id_, name)
             is_ = None if cell is None else cell.value
             if (cell is None or cell.formula is None) and not same_value(was, is_, _SAVED):
                 yield InputEdit(unit.sheet.title, unit.kind, id_, name, was, is_, unit.address(id_, name))
 
 
-def _blank_or(value: Scalar) -> Scalar:
+def blank_or(value: Scalar) -> Scalar:
     """Return a published value; what was blank stands there as an error."""
     return value if isinstance(value, str | float | bool) else None
 
@@ -196,7 +196,9 @@ def _notes(now: Reading, built: Reading) -> Iterator[NoteEdit]:
         for note in sheet.notes:
             if _words(note.text) not in known.get(title, set()):
                 place = _place(now, title, note.address)
-                yield NoteEdit(title, place, f"{title}!{note.address}", note.author, note.text.strip())
+                yield NoteEdit(
+                    title, place, f"{title}!{note.address}", note.author.strip(), note.text.strip()
+                )
 
 
 def _words(text: str) -> str:
@@ -204,12 +206,10 @@ def _words(text: str) -> str:
 
 
 def _place(now: Reading, title: str, address: str) -> str:
-    """Return what an address is called: row/column, the name in a block, else nothing."""
+    """Return what an address is called: sheet/row/column, sheet/name in a block, else nothing."""
     column, row = corner(address)
     on = now.places.get(title)
     if on is None:
         return ""
-    if row in on.block:
-        return on.block[row]
-    name = on.columns.get(column, "")
-    return "/".join(each for each in (on.ids.get(row, ""), name) if each)
+    name = on.block.get(row) or on.columns.get(column, "")
+    return "/".join(each for each in (title, on.ids.get(row, ""), name) if each)

@@ -17,6 +17,7 @@ from ledger import display, scenario
 from ledger.expr import fold
 from ledger.findings import Finding, findings_of
 from ledger.misses import Block, Miss, Misses, TableRows
+from ledger.pins import pinned
 from ledger.plan import (
     Computed,
     Fetched,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from ledger.errors import Problems
     from ledger.expr import Call, Expr
+    from ledger.pins import Pins
     from ledger.plan import Plan
     from ledger.remarks import Notes
     from ledger.scenario import Scenario
@@ -62,7 +64,9 @@ class Result:
     notes: Mapping[str, Notes] = field(default_factory=dict)
 
 
-def evaluate(plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems) -> Result:
+def evaluate(
+    plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems, pins: Pins | None = None
+) -> Result:
     """Return the values of every sheet whose tables could be read.
 
     A key that leads nowhere and a sheet that is left without rows are problems.
@@ -78,7 +82,7 @@ def evaluate(plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems) 
         if not _needs(sheet) <= tables.keys():
             continue
         _check_strangers(sheet, scenarios, problems)
-        found = _Worker(sheet, tables, Misses(sheet, plan, tables, problems)).evaluated()
+        found = _Worker(sheet, tables, Misses(sheet, plan, tables, problems), pins or {}).evaluated()
         if found.ids:
             sheets[name] = found
             findings += findings_of(sheet, found.ids, found.values)
@@ -128,6 +132,7 @@ class _Worker:
     sheet: PlannedSheet
     tables: Mapping[str, TableRows]
     misses: Misses
+    pins: Pins
 
     def evaluated(self) -> SheetResult:
         """Return the sheet's values, rows that its filter drops left out."""
@@ -169,6 +174,9 @@ class _Worker:
         for name, node in self.sheet.nodes.items():
             if node.varies is not constant:
                 found[name] = self._node(node, found, picks, length)
+                for pin in self.pins.get((self.sheet.name, name), ()):
+                    instead = _value(pin.expr(), found, length)
+                    found[name] = pinned(pin, found[name], instead, found.get("id"))
         return found
 
     def _node(

@@ -53,12 +53,17 @@ class Csv:
     name: str
     text: str
 
-    def place(self, line: int, start: int, position: int) -> Place:
-        """Return where the cell at `position` (from 1) of the record on `line` stands, in characters."""
+    def cell(self, start: int, position: int) -> re.Match[str]:
+        """Return the cell at `position` (from 1) of the record that begins at `start`, in its four groups."""
         at = start
         for _ in range(position - 1):
             at = _cell(self.text, at).end() + 1
-        cell = _cell(self.text, at)
+        return _cell(self.text, at)
+
+    def place(self, line: int, start: int, position: int) -> Place:
+        """Return where the cell at `position` (from 1) of the record on `line` stands, in characters."""
+        cell = self.cell(start, position)
+        at = cell.start()
         content = cell["plain"] if cell["quoted"] is None else cell["blank"] + '"'
         if content.strip():
             at += len(content) - len(content.lstrip())

@@ -125,11 +125,14 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
 
     None too if it has no key, which its declaration has told.
     """
-    if not source.key:
-        return None
+    data = _bytes(source, problems) if source.key else None
+    return None if data is None else parsed(source, data, fields, problems)
+
+
+def parsed(source: Source, data: bytes, fields: Sequence[Field], problems: Problems) -> Scenario | None:
+    """Return the rows of `data`, as `read` does, whatever stands in the file itself."""
     told = len(problems.found)
-    data = _bytes(source, problems)
-    csv = None if data is None else decode(source.name, data, source.encoding, problems)
+    csv = decode(source.name, data, source.encoding, problems)
     keys = () if source.key == NUMBERED else source.key
     wanted = tuple(dict.fromkeys((*keys, *(field.column for field in fields))))
     rows = None if csv is None else table(csv, wanted, problems)
@@ -165,6 +168,12 @@ def values(scenario: Scenario, field_name: str) -> Values:
 def place(scenario: Scenario, row: int, header: str) -> Place:
     """Return where the cell of `row` (from 0) under `header` stands, its column counted in characters."""
     return scenario.csv.place(scenario.lines[row], scenario.starts[row], scenario.columns[header])
+
+
+def written(scenario: Scenario, row: int, header: str) -> str:
+    """Return the text of the cell of `row` (from 0) under `header`, as it is written."""
+    cell = scenario.csv.cell(scenario.starts[row], scenario.columns[header])
+    return (cell["plain"] if cell["quoted"] is None else cell["quoted"]).strip()
 
 
 def header_place(scenario: Scenario, header: str) -> Place:

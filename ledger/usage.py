@@ -78,6 +78,18 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
             _JSON,
         ),
     ),
+    "review": (
+        "tell what a reviewer changed in a workbook",
+        (
+            (("workbook",), {"type": Path, "metavar": "EDITED.xlsx", "help": "a workbook that came back"}),
+            (
+                ("--apply",),
+                {"action": "store_true", "help": "write changed inputs into their CSVs, formulas never"},
+            ),
+            (("--md",), {"action": "store_true", "help": "print Markdown, for a merge request"}),
+            _JSON,
+        ),
+    ),
     "init": (
         "start a book",
         ((("folder",), {"type": Path, "metavar": "DIR", "help": "a new or an empty folder"}),),
