@@ -56,12 +56,13 @@ class FormulaEdit:
 
 @dataclass(frozen=True, slots=True)
 class StructureEdit:
-    """A row, a column or a sheet that came or went, or an order that changed."""
+    """A row, a column or a sheet that came or went, or an order that changed; `told` has a new row's inputs."""
 
     sheet: str
     what: str
     name: str
     change: str
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +185,18 @@ def _structure(unit: Unit) -> Iterator[StructureEdit]:
     for what, before, now in lines:
         was, is_ = set(before), set(now)
         yield from (StructureEdit(title, what, each, "gone") for each in before if each not in is_)
-        yield from (StructureEdit(title, what, each, "new") for each in now if each not in was)
+        for each in now:
+            if each not in was:
+                yield StructureEdit(title, what, each, "new", _told(unit, each) if what == "row" else "")
         if [each for each in before if each in is_] != [each for each in now if each in was]:
             yield StructureEdit(title, what, "", "in another order")
+
+
+def _told(unit: Unit, id_: str) -> str:
+    """Return the inputs of a row, which an author copies into the CSV."""
+    cells = {name: unit.cell(id_, name) for name in unit.names[1:]}
+    told = {name: text_of(cell.value) for name, cell in cells.items() if cell and cell.formula is None}
+    return ", ".join(f"{name}={text}" for name, text in told.items() if text)
 
 
 def _notes(now: Reading, built: Reading) -> Iterator[NoteEdit]:

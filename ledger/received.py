@@ -55,13 +55,17 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Received:
-    """A workbook: its sheets by title in their order, defined names, links to outside, parts that can run."""
+    """A workbook: its sheets by title in their order, defined names, links to outside, parts that can run.
+
+    `properties` are those that its maker added.
+    """
 
     name: str
     sheets: Mapping[str, Sheet]
     names: tuple[tuple[str, str], ...]
     links: tuple[str, ...]
     macros: tuple[str, ...]
+    properties: Mapping[str, str]
 
 
 def received(name: str, data: bytes) -> Received:
@@ -80,7 +84,10 @@ def received(name: str, data: bytes) -> Received:
             title = each.get("name", "")
             sheets[title] = _sheet(parts, part, title, each.get("state", "visible"), (strings, persons))
     names = tuple((each.get("name", ""), each.text or "") for each in book.iter("definedName"))
-    return Received(name, sheets, names, tuple(_links(parts)), tuple(_macros(parts)))
+    properties = {
+        each.get("name", ""): "".join(each.itertext()) for each in parts.tree("docProps/custom.xml")
+    }
+    return Received(name, sheets, names, tuple(_links(parts)), tuple(_macros(parts)), properties)
 
 
 def _target(relations: Mapping[str, tuple[str, str, bool]], kind: str) -> str:

@@ -22,7 +22,7 @@ from ledger.work import work
 from ledger.workbook import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ledger.edits import Edits, FormulaEdit, InputEdit, NoteEdit, StructureEdit
@@ -130,15 +130,9 @@ class _Writer:
         }
         moves = effect(self.worked, self.base, known_inputs, found.formulas, scenarios)
         then, today = self.now.record, self.base.record
-        inputs = {title: each for title, each in _outdated(then, today, _moved_inputs) if each}
-        formulas = {title: each for title, each in _outdated(then, today, _moved_formulas) if each}
-        faults = [*moves.faults, *self.conflicts(known_inputs, inputs)]
+        inputs, formulas = (_outdated(then, today, each) for each in (_moved_inputs, _moved_formulas))
         files = {self.path(table): new for table, new in moves.files.items()}
-        faults += [
-            Problem("lies outside the project and is not written", Place(str(path)))
-            for path in files
-            if not path.resolve().is_relative_to(self.root.resolve())
-        ]
+        faults = (*moves.faults, *self.conflicts(known_inputs, inputs), *self.outside(files))
         return Review(
             self.worked.plan.name,
             self.now.book.name,
@@ -148,9 +142,9 @@ class _Writer:
             found.notes,
             moves.moved,
             (*moves.beyond, *_left_out(found)),
-            tuple(_titled(inputs)) + tuple(_titled(formulas)),
+            (*_titled(inputs), *_titled(formulas)),
             files,
-            tuple(faults),
+            faults,
         )
 
     def path(self, table: str) -> Path:
@@ -159,6 +153,12 @@ class _Writer:
         if source is None:
             raise TypeError(f"{table} is no CSV")
         return source.path
+
+    def outside(self, files: Iterable[Path]) -> Iterator[Problem]:
+        """Yield each CSV that does not lie in the project: an untrusted workbook writes nowhere else."""
+        for path in files:
+            if not path.resolve().is_relative_to(self.root.resolve()):
+                yield Problem("lies outside the project and is not written", Place(str(path)))
 
     def conflicts(
         self, inputs: Sequence[tuple[InputEdit, Origin]], outdated: Mapping[str, Sequence[str]]
@@ -176,10 +176,14 @@ class _Writer:
         """Return an edited input with where it stands today."""
         where = "/".join(each for each in (edit.sheet, edit.row, edit.name) if each)
         new = csv_text(edit.new)
+        old = text_of(edit.old)
         if at is None:
-            return ChangedInput(where, edit.address, text_of(edit.old), new, "", "", "")
+            return ChangedInput(where, edit.address, old, new, "", "", "")
         place = str(located_place(at.place, self.root, self.where))
-        return ChangedInput(where, edit.address, text_of(edit.old), new, csv_text(at.today), place, at.header)
+        today = at.text or csv_text(at.today)
+        # As its author wrote it, 3.0, where it is that still.
+        old = today if same_value(edit.old, at.today, _SAVED) else old
+        return ChangedInput(where, edit.address, old, new, today, place, at.header)
 
     def formula(self, edit: FormulaEdit) -> ChangedFormula:
         """Return an edited formula in the declared language, as far as it can be said there."""
@@ -221,11 +225,14 @@ def _left_out(found: Edits) -> Iterator[str]:
 
 def _outdated(
     then: Record, today: Record, compared: Callable[[Recorded, Recorded], Iterator[str]]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield for each worksheet what was published there and is not what a build gives today."""
+) -> dict[str, list[str]]:
+    """Return for each worksheet what was published there and is not what a build gives today."""
+    found: dict[str, list[str]] = {}
     for key, unit in then.units.items():
         now = today.units.get(key)
-        yield unit.sheet, ["the sheet is gone"] if now is None else [*compared(unit, now)]
+        if told := ["the sheet is gone"] if now is None else [*compared(unit, now)]:
+            found.setdefault(unit.sheet, []).extend(told)
+    return found
 
 
 def _moved_formulas(then: Recorded, now: Recorded) -> Iterator[str]:

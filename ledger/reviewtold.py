@@ -90,10 +90,7 @@ def _sections(found: Review) -> Iterator[tuple[str, list[str]]]:
         ),
         (
             "rows, columns and sheets",
-            [
-                f"{each.sheet}: {each.what} {each.name} {each.change}".replace("  ", " ")
-                for each in found.structure
-            ],
+            [_line(each) for each in found.structure],
         ),
         (
             "notes",
@@ -119,7 +116,7 @@ def _line(each: StructureEdit) -> str:
     if each.what == "sheet":
         return f"sheet {each.name} is {each.change}"
     what = f"{each.what} {each.name} is" if each.name else f"{each.what}s are"
-    return f"{each.sheet}: {what} {each.change}"
+    return f"{each.sheet}: {what} {each.change}{f': {each.told}' if each.told else ''}"
 
 
 def _change(where: str, old: str, new: str) -> str:
