@@ -56,7 +56,7 @@ class FormulaEdit:
 
 @dataclass(frozen=True, slots=True)
 class StructureEdit:
-    """A row, a column or a sheet that came or went, or an order that changed; `told` has a new row's inputs."""
+    """A row, column or sheet that came or went, or an order that changed; `told` has a new row's inputs."""
 
     sheet: str
     what: str

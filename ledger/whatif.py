@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ledger import scenario
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate import evaluate
-from ledger.expr import names
+from ledger.expr import expand, names
 from ledger.fields import FieldEdit, edited
 from ledger.formulatree import tree
 from ledger.pins import Pin
@@ -168,7 +168,7 @@ def _pin(node: Node, edit: FormulaEdit, known: Known) -> Pin | None:
     rows = None if edit.kind == BLOCK else frozenset(edit.rows)
     if edit.new is not None:
         expr = read_back(edit.new, known)
-        return None if expr is None else Pin(expr, rows)
+        return None if expr is None else Pin(expand(expr), rows)
     fits = isinstance(edit.value, str if node.kind.kind == "text" else float)
     return Pin(edit.value, rows) if fits and isinstance(edit.value, str | float) else None
 
