@@ -217,6 +217,19 @@ def test_notes_and_sheets_of_the_reviewer_are_told(book, sent):
     ]
 
 
+def test_threaded_comment_is_told_once_with_its_person(book, sent):
+    address = returned.cell(
+        openpyxl.load_workbook(book / "reports/first/first.xlsx"), "grid/b/work"
+    ).coordinate
+    path = book.parent / "back.xlsx"
+    path.write_bytes(returned.with_thread(sent, "grid", address, "Why 3 &lt; 4?"))
+    (note,) = json.loads(ledger(book, "review", str(path), "--json").out)["notes"]
+    assert note == {
+        "sheet": "grid", "place": "grid/b/work", "address": f"grid!{address}", "author": "Bo Li",
+        "text": "Why 3 < 4?",
+    }  # fmt: skip
+
+
 def test_markdown_is_safe_in_a_merge_request(book, sent):
     def edit(workbook):
         returned.cell(workbook, "machines/one/name").value = "a|b <script>"
