@@ -59,7 +59,7 @@ _RELATION = f'<Relationship Id="rIdT" Type="{_KIND}/{{kind}}" Target="{{target}}
 
 
 def with_thread(xlsx: bytes, title: str, address: str, text: str) -> bytes:
-    """Return a workbook with a threaded comment as Excel writes one: text, person, a comment for old Excel."""
+    """Return a workbook with a threaded comment as Excel writes one, with a comment for older ones."""
 
     def edit(book: Workbook) -> None:
         book[title][address].comment = Comment(
