@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 from ledger.places import Places
 from ledger.plan import ID, Given, Shown
+from ledger.scenario import NUMBER
 from ledger.sheetdata import column_letters
+from ledger.values import Values, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ledger.display import Ladder
     from ledger.evaluate import Result
+    from ledger.misses import TableRows
     from ledger.plan import Plan, PlannedSheet, PlannedTable
-    from ledger.values import Values
 
 #: Helper cells of a printed text: k, y, n.
 HELPERS = 3
@@ -33,6 +35,7 @@ UNIT_HEADS = 3
 BLOCK, ROWS = "block", "rows"
 _KEY = "key"
 _LADDER_COLUMNS = 4
+_LONGEST_HEADER = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +60,16 @@ class LedgerLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """A table: the sheet, column and header of its keys, its fields' columns, its rows."""
+    """A table: the sheet, column and header of its keys, its fields' columns, its rows.
+
+    `documents` are columns of its file that no formula reads: they stand at the right, on its own sheet.
+    """
 
     sheet: str
     keys: int
     parts: Mapping[str, int]
     columns: Mapping[str, int]
+    documents: Mapping[str, int]
     header: int
     first: int
     last: int
@@ -75,7 +82,7 @@ class TableLayout:
         return tuple(named[column] for column in sorted(named))
 
     def _named(self) -> Iterable[tuple[str, int]]:
-        return (*self.parts.items(), *self.columns.items())
+        return (*self.parts.items(), *self.columns.items(), *self.documents.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +153,7 @@ class Layout:
 def lay_out(plan: Plan, result: Result) -> Layout:
     """Return where everything of a report stands."""
     sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
-    tables = {
-        name: _table(table, len(result.tables[name].keys), sheets) for name, table in plan.tables.items()
-    }
+    tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
     ladders = dict.fromkeys(_ladders(plan))
     units = tuple(_units(result, sheets, tables))
     return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, units)
@@ -166,11 +171,17 @@ def _units(
         wanted += [(title, ROWS, names, _marked(names, values), on.last - on.header)] if names else []
     for title, at in tables.items():
         if at.sheet == title:
-            marked = _marked(tuple(at.columns), result.tables[title].fields)
+            marked = _marked((*at.columns, *at.documents), table_values(result.tables[title]))
             wanted.append((title, ROWS, at.headers, marked, at.last - at.header))
     for title, kind, names, marked, count in wanted:
         yield UnitLayout(title, kind, names, marked, start, count)
         start += UNIT_HEADS + count + 1
+
+
+def table_values(rows: TableRows) -> dict[str, Values]:
+    """Return the values of a table's fields, and the texts of the columns that no field declares."""
+    told = rows.scenario.documents if rows.scenario else {}
+    return {**{name: texts(column) for name, column in told.items()}, **rows.fields}
 
 
 def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ...]:
@@ -203,11 +214,11 @@ def _has_ladder(how: object) -> bool:
     return isinstance(how, Shown) and how.ladder is not None and bool(how.ladder.steps)
 
 
-def _table(table: PlannedTable, count: int, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
+def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
     if table.sheet:
         on = sheets[table.sheet]
         columns = {field.name: on.columns[field.name] for field in table.fields}
-        return TableLayout(table.sheet, 1, {}, columns, on.header, on.first, on.last, ID)
+        return TableLayout(table.sheet, 1, {}, columns, {}, on.header, on.first, on.last, ID)
     parts = table.source.key if table.source and len(table.source.key) > 1 else ()
     declared = {field.column for field in table.typed}
     shown = {part: 2 + i for i, part in enumerate(part for part in parts if part not in declared)}
@@ -216,7 +227,23 @@ def _table(table: PlannedTable, count: int, sheets: Mapping[str, LedgerLayout]) 
     own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
     # The CSV's own header of its keys, unless they are put together or it names a field.
     key = _KEY if own in columns else own
-    return TableLayout(table.name, 1, shown, columns, header, header + 1, header + count, key)
+    names = (key, *parts, *columns)
+    documents = {name: 1 + len(shown) + len(columns) + i for i, name in enumerate(_documents(rows, names), 1)}
+    last = header + len(rows.keys)
+    return TableLayout(table.name, 1, shown, columns, documents, header, header + 1, last, key)
+
+
+def _documents(rows: TableRows, names: Iterable[str]) -> Iterable[str]:
+    """Yield the columns that tell something of the rows: numbers that no formula reads tell nothing."""
+    if rows.scenario is None:
+        return
+    taken = {name.casefold() for name in (*names, *rows.scenario.source.key)}
+    for header, cells in rows.scenario.documents.items():
+        tells = any(cell and not NUMBER.fullmatch(cell) for cell in cells)
+        fits = header.strip() and header.isprintable() and len(header) <= _LONGEST_HEADER
+        if tells and fits and header.casefold() not in taken:
+            taken.add(header.casefold())
+            yield header
 
 
 def _ladders(plan: Plan) -> Iterable[Ladder]:

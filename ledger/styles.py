@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FACE = "Calibri"
 _BLUE, _GREEN, _GREY, _BLACK = "1F4E9E", "2E7D32", "6B6B6B", "000000"
-_CREAM, _BAND = "FFF8E1", "EAF0F6"
+_CREAM, _BAND, _PALE = "FFF8E1", "EAF0F6", "F3F3F3"
 GENERAL = "General"
 Kind = Literal["number", "typed", "text", "long"]
 
@@ -39,6 +39,7 @@ LOOKS: Mapping[str, Look] = {
     "basis": Look(color=_GREY, italic=True),
     "head": Look(bold=True, fill=_BAND, line=True),
     "column head": Look(bold=True, fill=_BAND, line=True, align="center"),
+    "document head": Look(color=_GREY, bold=True, fill=_PALE, line=True, align="center"),
     "label": Look(bold=True, wrap=True, align="center"),
     "unit": Look(color=_GREY, italic=True, align="center"),
     "formula": Look(color=_GREY, size=9, wrap=True, align="center"),
@@ -47,6 +48,7 @@ LOOKS: Mapping[str, Look] = {
     "id": Look(bold=True),
     "input": Look(color=_BLUE, fill=_CREAM),
     "lookup": Look(color=_GREEN),
+    "document": Look(color=_GREY, fill=_PALE),
     "computed": Look(),
     "printed": Look(align="right"),
     "printed text": Look(align="left", indent=1),

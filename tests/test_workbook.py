@@ -212,14 +212,14 @@ def test_edit_recalculated_by_ironcalc_is_a_build_from_edited_files(name, edits,
     engines.require("ironcalc")
     xlsx, rebuilt = edits[name]
     assert rebuilt.formula_cells() != books["gemm-ledger"].formula_cells()
-    assert projects.disagreements(rebuilt, engines.ironcalc_values(xlsx)) == {}
+    assert projects.edit_disagreements(rebuilt, engines.ironcalc_values(xlsx)) == {}
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", EDITS)
 def test_edit_recalculated_by_libreoffice_is_a_build_from_edited_files(name, edits, edits_by_libreoffice):
     _, rebuilt = edits[name]
-    assert projects.disagreements(rebuilt, edits_by_libreoffice[name]) == {}
+    assert projects.edit_disagreements(rebuilt, edits_by_libreoffice[name]) == {}
 
 
 @pytest.mark.engine
@@ -349,10 +349,10 @@ def test_sheets_are_tables_with_unique_names_and_frozen_headers(name, books):
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_only_the_sheet_of_display_rules_is_hidden(name, books):
+def test_only_display_rules_and_what_was_published_are_hidden(name, books):
     states = {sheet.title: sheet.sheet_state for sheet in books[name].formulas}
-    assert {title for title, state in states.items() if state != "visible"} == {"_display"}
-    assert states["_display"] == "hidden"
+    hidden = {title: state for title, state in states.items() if state != "visible"}
+    assert hidden == {"_display": "hidden", "_published": "veryHidden"}
 
 
 def test_keys_have_a_drop_down_of_their_table(books):
