@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import openpyxl
@@ -17,6 +18,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
 
+from ledger.choices import choices
 from ledger.definitionspage import definitions_page, linked
 from ledger.displaypage import display_page
 from ledger.layout import lay_out
@@ -87,7 +89,9 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
     titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
     published = published_page(plan.name, titled, cells, layout, styles)
-    return [*ledgers, printed, *tables, *last, published]
+    offered = choices(plan, result, layout)
+    pages = [*ledgers, printed, *tables, *last, published]
+    return [replace(page, choices=offered.get(page.title, {})) for page in pages]
 
 
 def _shell(sheet: Worksheet, page: Page) -> None:
@@ -104,9 +108,9 @@ def _shell(sheet: Worksheet, page: Page) -> None:
         cell = sheet.cell(*place)
         # A link of the whole workbook; `location` keeps it inside.
         cell.hyperlink = Hyperlink(ref=cell.coordinate, location=f"{title}!{address}")
-    for place, source in sorted(page.choices.items()):
+    for (top, bottom, at), source in sorted(page.choices.items()):
         choice = DataValidation(type="list", formula1=source, allow_blank=False)
-        choice.add(sheet.cell(*place))
+        choice.add(f"{get_column_letter(at)}{top}:{get_column_letter(at)}{bottom}")
         sheet.add_data_validation(choice)
     if page.table:
         sheet.add_table(_table(page.table))
@@ -142,6 +146,8 @@ def _view(sheet: Worksheet, page: Page) -> None:
     sheet.page_setup.paperSize = 9
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
     sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.oddHeader.right.text = "&A"  # type: ignore[union-attr]  # each new sheet has one
+    sheet.oddFooter.center.text = "&P / &N"  # type: ignore[union-attr]  # the same
     if page.width:
         last = max(band.last_row for band in page.bands)
         sheet.print_area = f"A1:{get_column_letter(page.width)}{last}"

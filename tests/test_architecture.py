@@ -21,7 +21,7 @@ LAYERS = (
     ("evaluate",),
     ("tables", "names", "views", "trace"),
     ("resolve", "render", "layout", "pages", "styles"),
-    ("formulas", "displaypage", "snapshot"),
+    ("formulas", "displaypage", "snapshot", "choices"),
     ("ledgerpage",),
     ("tablepage", "printedpage", "definitionspage", "publishedpage"),
     ("workbook", "work"),
