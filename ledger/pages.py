@@ -36,11 +36,21 @@ class TableObject:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """The look of the cells of an area in which a condition holds, written for the first of them."""
+
+    area: str
+    condition: str
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A worksheet: its bands; widths by column; notes and links by (row, column); ranges to choose from.
 
     `helpers` are the first and last column that is grouped and collapsed; `fold` is the row above which
-    panes freeze; `top` and `bottom` are the rows repeated on each printed page.
+    panes freeze; `repeat` are the rows repeated on each printed page.  Of `rules` the first one
+    that holds counts.
     """
 
     title: str
@@ -49,6 +59,7 @@ class Page:
     notes: Mapping[tuple[int, int], str] = field(default_factory=dict)
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     choices: Mapping[Area, str] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
     table: TableObject | None = None
     helpers: tuple[int, int] | None = None
     fold: int = 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 from openpyxl.comments import Comment
+from openpyxl.formatting.rule import Rule
 from openpyxl.packaging.custom import StringProperty
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook.properties import CalcProperties
@@ -18,6 +19,8 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
 
+from ledger.aboutpage import about_page
+from ledger.checkspage import checks_page
 from ledger.choices import choices
 from ledger.definitionspage import definitions_page, linked
 from ledger.displaypage import display_page
@@ -27,7 +30,7 @@ from ledger.package import assemble, check_names
 from ledger.printedpage import printed_page
 from ledger.publishedpage import published_page
 from ledger.sheetdata import check_bands, dimension, sheet_data
-from ledger.styles import Styles
+from ledger.styles import Styles, rule_style
 from ledger.tablepage import table_page
 
 if TYPE_CHECKING:
@@ -88,9 +91,10 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
     printed, cells = printed_page(plan, result, layout, styles)
     titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
+    checks = checks_page(plan, result, layout, styles)
     published = published_page(plan.name, titled, cells, layout, styles)
     offered = choices(plan, result, layout)
-    pages = [*ledgers, printed, *tables, *last, published]
+    pages = [about_page(plan, checks, styles), checks.page, *ledgers, printed, *tables, *last, published]
     return [replace(page, choices=offered.get(page.title, {})) for page in pages]
 
 
@@ -112,6 +116,9 @@ def _shell(sheet: Worksheet, page: Page) -> None:
         choice = DataValidation(type="list", formula1=source, allow_blank=False)
         choice.add(f"{get_column_letter(at)}{top}:{get_column_letter(at)}{bottom}")
         sheet.add_data_validation(choice)
+    for each in page.rules:
+        rule = Rule("expression", formula=[each.condition], dxf=rule_style(each.look), stopIfTrue=True)
+        sheet.conditional_formatting.add(each.area, rule)
     if page.table:
         sheet.add_table(_table(page.table))
     _view(sheet, page)
