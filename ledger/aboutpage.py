@@ -23,10 +23,14 @@ _NAME, _TOLD, _STATUS = 1, 2, 3
 _WIDTHS = {_NAME: 26.0, _TOLD: 92.0, _STATUS: 16.0}
 _VERDICT = 4
 #: A cell of each colour shows it.
-_COLOURS: tuple[tuple[str, Kind], ...] = (
-    ("input", "typed"), ("lookup", "text"), ("computed", "text"), ("printed", "text"), ("id", "typed"),
-    ("document", "typed"),
-)  # fmt: skip
+_COLOURS: tuple[tuple[str, str, Kind], ...] = (
+    ("input", "input", "typed"),
+    ("lookup", "lookup", "text"),
+    ("computed", "computed", "text"),
+    ("printed", "printed text", "text"),
+    ("id", "id", "typed"),
+    ("document", "document", "typed"),
+)
 _STEPS = ("step 1", "step 2", "step 3", "step 4")
 
 
@@ -71,8 +75,8 @@ class _Writer:
         for title_, told in self.sheets():
             self.line(self.name(title_), told, home=f"{sheet_reference(title_)}!A1")
         self.head("colours")
-        for word, kind in _COLOURS:
-            sample = One(self.styles.number(word, kind=kind), self.say(f"{word} cell"))
+        for word, look, kind in _COLOURS:
+            sample = One(self.styles.number(look, kind=kind), self.say(f"{word} cell"))
             self.line(sample, self.say(f"{word} told"))
         self.head("working")
         for number, step in enumerate(_STEPS, 1):
@@ -81,7 +85,7 @@ class _Writer:
     def head(self, word: str) -> None:
         """Write the heading of a part below a blank row."""
         head = self.styles.number("head")
-        cells = {_NAME: One(head, self.say(word)), _TOLD: One(head, ""), _STATUS: One(head, "")}
+        cells = {_NAME: One(head, self.say(word).rstrip(":：")), _TOLD: One(head, ""), _STATUS: One(head, "")}
         self.bands.append(row(self.bands[-1].last_row + 2, cells, 20))
 
     def line(self, name: One, told: str, status: tuple[str, str] | None = None, home: str = "") -> None:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ledger.places import Places
 from ledger.plan import ID, Given, Shown
 from ledger.scenario import NUMBER
@@ -36,6 +38,8 @@ BLOCK, ROWS = "block", "rows"
 _KEY = "key"
 _LADDER_COLUMNS = 4
 _LONGEST_HEADER = 120
+# The square of a number beyond this is none to a spreadsheet.
+_SQUARE = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class UnitLayout:
 
     `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
     each has.  Right of them, cells mark the rows in which the live value of one of the `marked` names
-    differs: those that have errors or empty texts somewhere, on which formulas over a range fail.
+    differs: those with errors, empty texts or huge numbers, on which formulas over a range fail.
     """
 
     sheet: str
@@ -192,6 +196,8 @@ def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ..
 def _is_clean(values: Values) -> bool:
     if values.errors is not None and values.errors.any():
         return False
+    if values.data.dtype == np.float64:
+        return bool((np.abs(values.data) < _SQUARE).all())
     return values.data.dtype != object or all(isinstance(each, str) and each for each in values.data.tolist())
 
 
