@@ -31,7 +31,7 @@ CLAIM_HEADS: Mapping[int, str] = {
     SHEET: "sheet", NAME: "name", LABEL: "claim", COUNT: "rows where", ERRORS: "error cells",
     DIFFER: "rows where not", LARGEST: "rows not meant", STATUS: "status",
 }  # fmt: skip
-_WHOLE, _RELATIVE = "#,##0", "0.0E+00;-0.0E+00;0"
+_WHOLE, _RELATIVE = "#,##0", "0.00%;-0.00%;0"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -228,7 +228,7 @@ class _Writer:
         head = self.styles.number("check head")
         heads = {i: One(head, self.say(section.heads[i]) if i in section.heads else "") for i in HEADS}
         tall = height({str(each.value): widths[i] for i, each in heads.items()})
-        yield row(section.first - 1, heads, tall)
+        yield row(section.first - 1, heads, tall + 3)
         for number, line in enumerate(section.lines, section.first):
             label = str(line.cells[LABEL].value) if LABEL in line.cells else ""
             yield row(number, line.cells, height({label: widths[LABEL]}))

@@ -14,9 +14,11 @@ from openpyxl.formula import Tokenizer
 from openpyxl.utils import coordinate_to_tuple
 from python_calamine import CalamineWorkbook
 
+from ledger.words import said
+
 REPORTS = projects.report_names()
 ENGINES = {"ironcalc": engines.ironcalc_values, "soffice": engines.libreoffice_values}
-BLUE, GREEN, BLACK, GREY, CREAM = "1F4E9E", "2E7D32", "000000", "6B6B6B", "FFF8E1"
+BLUE, GREEN, BLACK, GREY, CREAM, PALE = "1F4E9E", "2E7D32", "000000", "6B6B6B", "FFF8E1", "F3F3F3"
 FREEZE_WITHIN = 16
 #: Text that a spreadsheet, or a reader of one, may take for something else.
 LABELS = [
@@ -380,6 +382,140 @@ def test_keys_have_a_drop_down_of_their_table(books):
         }
         machine, dtype = (book.named(title, key)[1] for key in ("machine", "dtype"))
         assert found.items() >= {machine: "machines!$A$6:$A$29", dtype: "dtypes!$A$6:$A$14"}.items()
+
+
+def drop_downs(book):
+    """Return the range that cells are chosen from, by sheet and cells."""
+    return {
+        (sheet.title, str(each.sqref)): each.formula1
+        for sheet in book.formulas
+        for each in sheet.data_validations.dataValidation
+    }
+
+
+def test_keys_that_vary_by_row_have_a_drop_down_over_their_column(tmp_path_factory):
+    """On a ledger sheet, on a table's own sheet, in a list: wherever a key stands as a value."""
+    found = {}
+    for name in ("chained-lookups", "list-of-keys"):
+        root = projects.write_project(tmp_path_factory.mktemp(name), projects.cases()[name])
+        found[name] = drop_downs(projects.workbook(projects.built(root, "it")))
+    assert found["chained-lookups"] == {
+        ("all", "B8:B10"): "chips!$A$6:$A$7",
+        ("one", "B5"): "chips!$A$6:$A$7",
+        ("chips", "B6:B7"): "archs!$A$6:$A$7",
+    }
+    assert found["list-of-keys"] == {("all_maker", "B6:B7"): "makers!$A$6:$A$8"}
+
+
+RATES = {
+    "reports/it.toml": """
+        [tables.rates]
+        key = ["currency", "year"]
+        [tables.rates.fields]
+        rate = {}
+        [lookups.rate]
+        table = "rates"
+        by = ["currency", "year"]
+        [inputs]
+        currency = { kind = "text", default = "EUR" }
+        year = { kind = "text", default = "2024" }
+        [columns.twice]
+        formula = "2 * rate.rate"
+        [sheets.one]
+        [views.one]
+        kind = "record"
+        sheet = "one"
+        columns = ["twice"]
+    """,
+    "scenarios/rates.csv": "currency,year,rate\nEUR,2024,1.5\nGBP,2024,2\nJPY,2024,0.5\n",
+}
+
+
+def test_one_of_several_keys_is_chosen_where_each_comes_once(tmp_path):
+    book = projects.workbook(projects.built(projects.write_project(tmp_path, RATES), "it"))
+    currency = book.named("one", "currency")
+    assert drop_downs(book) == {currency: "rates!$B$6:$B$8"}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_sheets_stand_in_the_order_in_which_they_are_read(name, books):
+    book = books[name]
+    wanted = ["About", "Checks", *ledger_sheets(book), "Printed", *table_sheets(book)]
+    assert book.formulas.sheetnames == [*wanted, "Definitions", "_display", "_published"]
+    assert book.formulas.active.title == "About"
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_about_lists_every_sheet_that_is_seen_and_leads_to_it(name, books):
+    book = books[name]
+    links = [cell.hyperlink.location for row in book.formulas["About"] for cell in row if cell.hyperlink]
+    seen_ = [sheet.title for sheet in book.formulas if sheet.sheet_state == "visible"]
+    assert [link.removesuffix("!A1").strip("'") for link in links] == seen_[1:]
+
+
+def test_about_tells_basis_limits_and_colours(books):
+    sheet = books["gemm-ledger"].formulas["About"]
+    told = [(cell.value, sheet.cell(cell.row, 2).value) for cell in sheet["A"] if cell.value]
+    assert ("口径", said("derived", "zh")) in told
+    assert ("2", "不考虑 cache 命中、kernel 启动开销、尾部效应（wave quantization）。") in told
+    (sample,) = [cell for cell in sheet["A"] if cell.value == "输入"]
+    assert look(sample) == (BLUE, CREAM)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_page_fits_its_width_and_says_which_it_is(name, books):
+    for sheet in books[name].formulas:
+        if sheet.sheet_state == "visible":
+            assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (1, 0)
+            assert sheet.sheet_properties.pageSetUpPr.fitToPage
+            assert (sheet.oddHeader.right.text, sheet.oddFooter.center.text) == ("&A", "&P / &N")
+            assert sheet.print_title_rows
+            assert sheet.print_area
+
+
+def test_documents_stand_in_grey_at_the_right_of_their_table(books):
+    book = books["gemm-ledger"]
+    columns, first, _ = book.columns("dtypes")
+    assert [*columns] == ["id", "bits", "source", "kind"]
+    sheet = book.formulas["dtypes"]
+    assert sheet[f"D{first}"].value == "float"
+    assert [look(sheet[f"D{number}"]) for number in (first - 1, first)] == [(GREY, PALE), (GREY, PALE)]
+
+
+def test_columns_that_tell_nothing_or_do_not_fit_are_no_documents(tmp_path):
+    """Numbers that no formula reads, blanks, and a header that a field has already."""
+    files = {
+        **RATES,
+        "scenarios/rates.csv": "currency,year,rate,Rate,seen,blank,who\nEUR,2024,1.5,x,3,,me\n",
+    }
+    book = projects.workbook(projects.built(projects.write_project(tmp_path, files), "it"))
+    assert [*book.columns("rates")[0]] == ["key", "currency", "year", "rate", "who"]
+
+
+def test_numbers_of_a_table_have_unit_and_source_in_a_note(books):
+    book = books["gemm-ledger"]
+
+    def note(where):
+        title, address = book.place(where)
+        return book.formulas[title][address].comment
+
+    told = note("peaks/h100-sxm5|fp64/rate").text
+    assert told == "TFLOP/s\nGLK; performance table, Matrix; Tensor rate; vector rate 33.5"
+    assert note("backends/tilelang-sm_70/checked") is None
+
+
+def test_names_and_headers_lead_to_their_definition_and_back(books):
+    book = books["gemm-ledger"]
+    definitions = book.formulas["Definitions"]
+    places = {(row[1].value, row[0].value): row[0] for row in definitions.iter_rows(min_row=4)}
+    for (title, name), cell in places.items():
+        back = cell.hyperlink.location.split("!")
+        assert back[0] == title
+        sheet = book.formulas[title]
+        column, row = re.fullmatch("([A-Z]+)([0-9]+)", back[1]).groups()
+        heads = [sheet[f"A{row}"], sheet[f"{column}{int(row) - 1}"]]
+        (head,) = [each for each in heads if each.value == name and each.hyperlink]
+        assert head.hyperlink.location == f"Definitions!{cell.coordinate}"
 
 
 def test_notes_tell_definition_unit_and_source(books):
