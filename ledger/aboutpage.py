@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ledger.styles import Kind, Styles
 
 _NAME, _TOLD, _STATUS = 1, 2, 3
-_WIDTHS = {_NAME: 26.0, _TOLD: 92.0, _STATUS: 16.0}
+_WIDTHS = {_NAME: 26.0, _TOLD: 104.0, _STATUS: 16.0}
 _VERDICT = 4
 #: A cell of each colour shows it.
 _COLOURS: tuple[tuple[str, str, Kind], ...] = (

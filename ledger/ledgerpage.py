@@ -13,6 +13,7 @@ from ledger.places import DEFINITIONS
 from ledger.plan import ID, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles
+from ledger.trace import row_source
 from ledger.views import formula_text
 from ledger.words import said
 
@@ -30,14 +31,27 @@ _FREEZE_WITHIN = 16
 # The widest that the values of a block make their column.
 _BLOCK_VALUE = 34.0
 _TOLD = 4
+#: Above this number of cells, a note on each would hide a table.
+MOST_NOTES = 150
 
 
 def ledger_page(plan: Plan, result: Result, layout: Layout, name: str, styles: Styles) -> Page:
     """Return the page of one ledger sheet."""
     standing = [each for each, table in plan.tables.items() if table.sheet == name]
-    remarks = result.notes.get(standing[0], {}) if standing else {}
+    remarks = _row_notes(result, standing[0]) if standing else {}
     on, known = layout.sheets[name], result.sheets[name]
     return _Writer(plan, plan.sheets[name], known, layout, on, styles, remarks).page()
+
+
+def _row_notes(result: Result, table: str) -> Notes:
+    """Return the notes on a table of a ledger sheet, with what each row says of its source."""
+    rows, notes = result.tables[table], dict(result.notes.get(table, {}))
+    told = {key: row_source(rows, number) for number, key in enumerate(rows.keys)}
+    if len(rows.keys) <= MOST_NOTES:
+        for key, source in told.items():
+            if source:
+                notes[key, ""] = "\n".join(each for each in (source, notes.get((key, ""), "")) if each)
+    return notes
 
 
 def look(node: Node) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.layout import Layout, cell
-from ledger.ledgerpage import number_format
+from ledger.ledgerpage import MOST_NOTES, number_format
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
 from ledger.sheetdata import ROW, Band, Cells
 from ledger.trace import row_source
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from ledger.plan import Node, PlannedTable
     from ledger.remarks import Notes
     from ledger.styles import Styles
-
-#: Above this number of cells, a note on each would hide the table.
-_MOST_NOTES = 150
 
 
 def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layout, styles: Styles) -> Page:
@@ -121,7 +118,7 @@ def _cell_notes(
     """
     told: dict[tuple[str, str], str] = {}
     numbers = [field for field in table.fields if field.kind.kind == "number"]
-    few = len(numbers) * len(rows.keys) <= _MOST_NOTES
+    few = len(numbers) * len(rows.keys) <= MOST_NOTES
     for field in numbers:
         for number, key in enumerate(rows.keys):
             source = row_source(rows, number)
