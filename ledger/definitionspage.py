@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.formulas import formula
-from ledger.layout import Layout, cell, sheet_reference
+from ledger.layout import Layout, LedgerLayout, cell, sheet_reference
+from ledger.ledgerpage import is_short
 from ledger.pages import One, Page, column_width, height, row
 from ledger.places import DEFINITIONS
 from ledger.plan import RowId, RowKey, Shown
@@ -99,11 +100,19 @@ def _sources(node: Node) -> Iterator[str]:
 
 def linked(page: Page, plan: Plan, layout: Layout) -> Page:
     """Return a ledger page whose headers and names link to their definitions."""
-    on = layout.sheets[page.title]
+    on, nodes = layout.sheets[page.title], plan.sheets[page.title].nodes
     links = dict(page.links)
     for (sheet, name), number in definition_rows(plan).items():
         if sheet == page.title:
-            place = (on.block[name], 1) if name in on.block else (on.header - 1, on.columns[name])
-            if name in on.block or place in links:
-                links[place] = f"{DEFINITIONS}!A{number}"
+            links |= dict.fromkeys(_heads(on, nodes[name]), f"{DEFINITIONS}!A{number}")
     return replace(page, links=links)
+
+
+def _heads(on: LedgerLayout, node: Node) -> Iterator[tuple[int, int]]:
+    """Yield the cells that lead to the definition of a name: its own, and that of a long formula above it."""
+    if node.name in on.block:
+        yield on.block[node.name], 1
+        return
+    yield on.header, on.columns[node.name]
+    if not is_short(formula_text(node)):
+        yield on.header - 1, on.columns[node.name]

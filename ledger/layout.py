@@ -6,18 +6,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ledger.places import LADDER_HEADS, Places
 from ledger.plan import ID, Given, Shown
 from ledger.record import BLOCK, FIRST, HEADS, ROWS
+from ledger.scenario import NUMBER
 from ledger.sheetdata import column_letters
+from ledger.values import Values, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ledger.display import Ladder
     from ledger.evaluate import Result
+    from ledger.misses import TableRows
     from ledger.plan import Plan, PlannedSheet, PlannedTable
-    from ledger.values import Values
 
 #: Helper cells of a printed text: k, y, n.
 HELPERS = 3
@@ -28,6 +32,9 @@ _PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
 _ABOVE_HEADER = 3
 _DISPLAY_FIRST = 3
 _KEY = "key"
+_LONGEST_HEADER = 120
+# The square of a number beyond this is none to a spreadsheet.
+_SQUARE = 1e150
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +59,16 @@ class LedgerLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """A table: the sheet, column and header of its keys, its fields' columns, its rows."""
+    """A table: the sheet, column and header of its keys, its fields' columns, its rows.
+
+    `documents` are columns of its file that no formula reads: they stand at the right, on its own sheet.
+    """
 
     sheet: str
     keys: int
     parts: Mapping[str, int]
     columns: Mapping[str, int]
+    documents: Mapping[str, int]
     header: int
     first: int
     last: int
@@ -70,7 +81,7 @@ class TableLayout:
         return tuple(named[column] for column in sorted(named))
 
     def _named(self) -> Iterable[tuple[str, int]]:
-        return (*self.parts.items(), *self.columns.items())
+        return (*self.parts.items(), *self.columns.items(), *self.documents.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +90,7 @@ class UnitLayout:
 
     `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
     each has.  Right of them, cells mark the rows in which the live value of one of the `marked` names
-    differs: those that have errors or empty texts somewhere, on which formulas over a range fail.
+    differs: those with errors, empty texts or huge numbers, on which formulas over a range fail.
     """
 
     sheet: str
@@ -141,9 +152,7 @@ class Layout:
 def lay_out(plan: Plan, result: Result) -> Layout:
     """Return where everything of a report stands."""
     sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
-    tables = {
-        name: _table(table, len(result.tables[name].keys), sheets) for name, table in plan.tables.items()
-    }
+    tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
     ladders = dict.fromkeys(_ladders(plan))
     units = tuple(_units(result, sheets, tables))
     return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, units)
@@ -161,11 +170,17 @@ def _units(
         wanted += [(title, ROWS, names, _marked(names, values), on.last - on.header)] if names else []
     for title, at in tables.items():
         if at.sheet == title:
-            marked = _marked(tuple(at.columns), result.tables[title].fields)
+            marked = _marked((*at.columns, *at.documents), table_values(result.tables[title]))
             wanted.append((title, ROWS, at.headers, marked, at.last - at.header))
     for title, kind, names, marked, count in wanted:
         yield UnitLayout(title, kind, names, marked, start, count)
         start += HEADS + count + 1
+
+
+def table_values(rows: TableRows) -> dict[str, Values]:
+    """Return the values of a table's fields, and the texts of the columns that no field declares."""
+    told = rows.scenario.documents if rows.scenario else {}
+    return {**{name: texts(column) for name, column in told.items()}, **rows.fields}
 
 
 def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ...]:
@@ -176,6 +191,8 @@ def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ..
 def _is_clean(values: Values) -> bool:
     if values.errors is not None and values.errors.any():
         return False
+    if values.data.dtype == np.float64:
+        return bool((np.abs(values.data) < _SQUARE).all())
     return values.data.dtype != object or all(isinstance(each, str) and each for each in values.data.tolist())
 
 
@@ -198,11 +215,11 @@ def _has_ladder(how: object) -> bool:
     return isinstance(how, Shown) and how.ladder is not None and bool(how.ladder.steps)
 
 
-def _table(table: PlannedTable, count: int, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
+def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
     if table.sheet:
         on = sheets[table.sheet]
         columns = {field.name: on.columns[field.name] for field in table.fields}
-        return TableLayout(table.sheet, 1, {}, columns, on.header, on.first, on.last, ID)
+        return TableLayout(table.sheet, 1, {}, columns, {}, on.header, on.first, on.last, ID)
     parts = table.source.key if table.source and len(table.source.key) > 1 else ()
     declared = {field.column for field in table.typed}
     shown = {part: 2 + i for i, part in enumerate(part for part in parts if part not in declared)}
@@ -211,7 +228,23 @@ def _table(table: PlannedTable, count: int, sheets: Mapping[str, LedgerLayout]) 
     own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
     # The CSV's own header of its keys, unless they are put together or it names a field.
     key = _KEY if own in columns else own
-    return TableLayout(table.name, 1, shown, columns, header, header + 1, header + count, key)
+    names = (key, *parts, *columns)
+    documents = {name: 1 + len(shown) + len(columns) + i for i, name in enumerate(_documents(rows, names), 1)}
+    last = header + len(rows.keys)
+    return TableLayout(table.name, 1, shown, columns, documents, header, header + 1, last, key)
+
+
+def _documents(rows: TableRows, names: Iterable[str]) -> Iterable[str]:
+    """Yield the columns that tell something of the rows: numbers that no formula reads tell nothing."""
+    if rows.scenario is None:
+        return
+    taken = {name.casefold() for name in (*names, *rows.scenario.source.key)}
+    for header, cells in rows.scenario.documents.items():
+        tells = any(cell and not NUMBER.fullmatch(cell) for cell in cells)
+        fits = header.strip() and header.isprintable() and len(header) <= _LONGEST_HEADER
+        if tells and fits and header.casefold() not in taken:
+            taken.add(header.casefold())
+            yield header
 
 
 def _ladders(plan: Plan) -> Iterable[Ladder]:

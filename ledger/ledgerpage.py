@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger import display
-from ledger.expr import Name
 from ledger.formulas import formula, shown_helpers
-from ledger.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout, span
+from ledger.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values, text_width
 from ledger.places import DEFINITIONS
 from ledger.plan import ID, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles
+from ledger.trace import row_source
 from ledger.views import formula_text
 from ledger.words import said
 
@@ -31,14 +31,27 @@ _FREEZE_WITHIN = 16
 # The widest that the values of a block make their column.
 _BLOCK_VALUE = 34.0
 _TOLD = 4
+#: Above this number of cells, a note on each would hide a table.
+MOST_NOTES = 150
 
 
 def ledger_page(plan: Plan, result: Result, layout: Layout, name: str, styles: Styles) -> Page:
     """Return the page of one ledger sheet."""
     standing = [each for each, table in plan.tables.items() if table.sheet == name]
-    remarks = result.notes.get(standing[0], {}) if standing else {}
+    remarks = _row_notes(result, standing[0]) if standing else {}
     on, known = layout.sheets[name], result.sheets[name]
     return _Writer(plan, plan.sheets[name], known, layout, on, styles, remarks).page()
+
+
+def _row_notes(result: Result, table: str) -> Notes:
+    """Return the notes on a table of a ledger sheet, with what each row says of its source."""
+    rows, notes = result.tables[table], dict(result.notes.get(table, {}))
+    told = {key: row_source(rows, number) for number, key in enumerate(rows.keys)}
+    if len(rows.keys) <= MOST_NOTES:
+        for key, source in told.items():
+            if source:
+                notes[key, ""] = "\n".join(each for each in (source, notes.get((key, ""), "")) if each)
+    return notes
 
 
 def look(node: Node) -> str:
@@ -85,7 +98,7 @@ class _Writer:
         """Return the page with all that stands around its cells."""
         widths = self.widths()
         bands = [*self.top(), *self.block()]
-        table, repeat = None, None
+        table, repeat = None, (1, BLOCK_HEADER)
         if self.sheet.axes:
             bands += [*self.above(widths), self.header(), self.rows()]
             headers = tuple(self.on.columns)
@@ -96,13 +109,11 @@ class _Writer:
             tuple(bands),
             widths,
             self.notes(),
-            self.links(),
-            self.choices(),
-            table,
-            self.grouped(),
-            self.on.first if 0 < self.on.header <= _FREEZE_WITHIN else 0,
-            repeat,
-            max(self.on.width, _TOLD),
+            table=table,
+            helpers=self.grouped(),
+            fold=self.on.first if 0 < self.on.header <= _FREEZE_WITHIN else 0,
+            repeat=repeat,
+            width=max(self.on.width, _TOLD),
         )
 
     def top(self) -> Iterator[Band]:
@@ -240,34 +251,6 @@ class _Writer:
                 found[at, self.on.columns[field or ID]] = text
         return found
 
-    def links(self) -> dict[tuple[int, int], str]:
-        """Return links from long formulas to their definitions."""
-        long = {
-            (self.on.header - 1, column)
-            for name, column in self.on.columns.items()
-            if len(formula_text(self.sheet.nodes[name])) > _SHORT_FORMULA
-        }
-        return dict.fromkeys(sorted(long), f"{DEFINITIONS}!A1")
-
-    def choices(self) -> dict[tuple[int, int], str]:
-        """Return the drop-down of every key: the keys of its table."""
-        found = {}
-        for node in self.sheet.nodes.values():
-            match node.how:
-                case Fetched(table=table, keys=(key,)) if (given := self._given_key(key)) in self.on.block:
-                    at = self.layout.tables[table]
-                    found[self.on.block[given], 2] = span(at.sheet, at.keys, at.first, at.last)
-        return found
-
-    def _given_key(self, key: str) -> str:
-        """Return the key that stands in a cell of its own: a key may be another one by default."""
-        match self.sheet.nodes[key].how:
-            case Given():
-                return key
-            case Computed(expr=Name(id=other)):
-                return self._given_key(other)
-        return ""
-
 
 def _told(node: Node) -> str:
     """Return what a name means and how it comes about, in one line."""
@@ -284,4 +267,9 @@ def _facts(node: Node) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _SHORT_FORMULA else f"→ {DEFINITIONS}"
+    return text if is_short(text) else f"→ {DEFINITIONS}"
+
+
+def is_short(text: str) -> bool:
+    """Whether a formula in names is short enough to stand above its column."""
+    return len(text) <= _SHORT_FORMULA

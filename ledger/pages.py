@@ -21,6 +21,10 @@ _SMALL_ROOM, _SMALL_LINE = 1.25, 12.5
 _ROOM = 2.5
 
 
+#: The first and last row, and the column, of some cells.
+Area = tuple[int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class TableObject:
     """An Excel table: its name, and its corner cells' rows and columns."""
@@ -32,11 +36,21 @@ class TableObject:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """The look of the cells of an area in which a condition holds, written for the first of them."""
+
+    area: str
+    condition: str
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """A worksheet: its bands; widths by column; notes, links and choices by (row, column).
+    """A worksheet: its bands; widths by column; notes and links by (row, column); ranges to choose from.
 
     `helpers` are the first and last column that is grouped and collapsed; `fold` is the row above which
-    panes freeze; `top` and `bottom` are the rows repeated on each printed page.
+    panes freeze; `repeat` are the rows repeated on each printed page.  Of `rules` the first one
+    that holds counts.
     """
 
     title: str
@@ -44,7 +58,8 @@ class Page:
     widths: Mapping[int, float]
     notes: Mapping[tuple[int, int], str] = field(default_factory=dict)
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    choices: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    choices: Mapping[Area, str] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
     table: TableObject | None = None
     helpers: tuple[int, int] | None = None
     fold: int = 0

@@ -66,7 +66,7 @@ def printed_page(
     bands += _told(plan, start, styles)
     widths = {column: column_width(told, 60) for column, told in shown.items()}
     grouped = (widest + 2, last) if last > widest else None
-    return Page(PRINTED, tuple(bands), widths, helpers=grouped, width=widest), tuple(printed)
+    return Page(PRINTED, tuple(bands), widths, helpers=grouped, repeat=(1, 1), width=widest), tuple(printed)
 
 
 def _told(plan: Plan, start: int, styles: Styles) -> Iterator[Band]:

@@ -100,5 +100,7 @@ def _mark(unit: UnitLayout, name: str, first: int, cells: Cells) -> str:
     if cells.values.data.dtype == object:
         wrong = f"IF(ISERROR({live}),1,IF(EXACT({live},{was}),0,1))"
     else:
-        wrong = f"IF(ISERROR({live}*1),1,IF(({live}-{was})*({live}-{was})>1E-24*{was}*{was},1,0))"
+        far = f"IF(ABS({live}-{was})>1E-12*ABS({was}),1,0)"
+        # A text of digits takes part in arithmetic.
+        wrong = f"IF(ISTEXT({live}),1,IF(ISERROR({live}*1),1,{far}))"
     return f"IF(ISERROR({was}),IF(ISERROR({live}),0,1),{wrong})"

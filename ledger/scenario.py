@@ -25,10 +25,8 @@ _KEY_LENGTH = 200  # MATCH finds no text beyond 255
 # A key stands in markers, comments and MATCH, where each of these means something or is not seen.
 NOT_IN_KEY = re.compile("[\\s|*?~\u200b\u2060\ufeff]|--")
 KEY_HINT = "use letters, digits and such as '-', '_', '.', '/'"
-_GRAMMAR = {
-    "integer": re.compile(r"-?[0-9]+"),
-    "number": re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"),
-}
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_GRAMMAR = {"integer": re.compile(r"-?[0-9]+"), "number": NUMBER}
 _NOUNS = {"integer": "an integer", "number": "a number"}
 
 

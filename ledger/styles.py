@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
+from openpyxl.styles.differential import DifferentialStyle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 _FACE = "Calibri"
 _BLUE, _GREEN, _GREY, _BLACK = "1F4E9E", "2E7D32", "6B6B6B", "000000"
-_CREAM, _BAND = "FFF8E1", "EAF0F6"
+_CREAM, _BAND, _PALE = "FFF8E1", "EAF0F6", "F3F3F3"
 GENERAL = "General"
 Kind = Literal["number", "typed", "text", "long"]
 
@@ -32,6 +33,7 @@ class Look:
     wrap: bool = False
     line: bool = False
     indent: int = 0
+    middle: bool = False
 
 
 LOOKS: Mapping[str, Look] = {
@@ -39,14 +41,23 @@ LOOKS: Mapping[str, Look] = {
     "basis": Look(color=_GREY, italic=True),
     "head": Look(bold=True, fill=_BAND, line=True),
     "column head": Look(bold=True, fill=_BAND, line=True, align="center"),
+    "document head": Look(color=_GREY, bold=True, fill=_PALE, line=True, align="center"),
     "label": Look(bold=True, wrap=True, align="center"),
     "unit": Look(color=_GREY, italic=True, align="center"),
     "formula": Look(color=_GREY, size=9, wrap=True, align="center"),
+    "check head": Look(bold=True, fill=_BAND, line=True, wrap=True, align="center"),
+    "verdict": Look(bold=True, size=12, middle=True),
+    "line text": Look(middle=True),
+    "line name": Look(bold=True, middle=True),
+    "line value": Look(middle=True),
+    "total": Look(bold=True, align="center"),
+    "status": Look(bold=True, align="center", middle=True),
     "name": Look(bold=True),
     "told": Look(color=_GREY),
     "id": Look(bold=True),
     "input": Look(color=_BLUE, fill=_CREAM),
     "lookup": Look(color=_GREEN),
+    "document": Look(color=_GREY, fill=_PALE),
     "computed": Look(),
     "printed": Look(align="right"),
     "printed text": Look(align="left", indent=1),
@@ -54,6 +65,21 @@ LOOKS: Mapping[str, Look] = {
     "long": Look(wrap=True),
     "code": Look(size=9, wrap=True),
 }
+
+
+#: The colour and the fill of cells by what stands in them.
+RULE_LOOKS: Mapping[str, tuple[str, str]] = {
+    "good": ("1B5E20", "DFF2E1"),
+    "bad": ("9C1C1C", "FBDDDD"),
+    "neutral": ("5F5F5F", "E8E8E8"),
+}
+
+
+def rule_style(look: str) -> DifferentialStyle:
+    """Return what a rule makes of a cell."""
+    color, fill = RULE_LOOKS[look]
+    # Only here a spreadsheet takes a solid fill from the background.
+    return DifferentialStyle(font=Font(color=color), fill=PatternFill(bgColor=fill))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +109,14 @@ class Styles:
             cell.fill = PatternFill("solid", start_color=look.fill, end_color=look.fill)
         if look.line:
             cell.border = Border(bottom=Side(style="thin", color=_GREY))
+        wraps, typed = look.wrap or kind == "long", kind != "number" and not look.align
         cell.alignment = Alignment(
-            horizontal=look.align or None,
-            vertical="top" if look.wrap else None,
-            wrap_text=look.wrap or None,
-            indent=look.indent,
+            horizontal="left" if typed else look.align or None,
+            vertical="center" if look.middle else "top" if wraps else None,
+            wrap_text=wraps or None,
+            indent=1 if typed else look.indent,
         )
         cell.number_format = form
-        if kind != "number" and not look.align:
-            wrap = True if kind == "long" else None
-            cell.alignment = Alignment(
-                horizontal="left", vertical="top" if wrap else None, indent=1, wrap_text=wrap
-            )
         if kind == "typed":
             cell.quotePrefix = True
         number = int(cell.style_id)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.layout import Layout, cell
-from ledger.ledgerpage import number_format
+from ledger.ledgerpage import MOST_NOTES, number_format
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values
 from ledger.sheetdata import ROW, Band, Cells
+from ledger.trace import row_source
 from ledger.values import texts
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
     """Return the page of a table that stands on no ledger sheet."""
     at = layout.tables[table.name]
     columns = [*_key_columns(table, rows, at, styles), *_field_columns(table, rows, at, styles)]
+    style = styles.number("document", kind="typed")
+    columns += [Cells(i, style, texts(_documents(rows, name))) for name, i in at.documents.items()]
     widths = _widths(table, rows, at)
     file = table.source.name if table.source else ""
     bands = [row(1, {1: One(styles.number("title"), f"{table.label} · {table.name}")}, 22)]
@@ -29,15 +32,19 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
         bands.append(row(2, {1: One(styles.number("basis"), file)}))
     bands += _above(table, at, widths, styles)
     names = at.headers
-    bands.append(
-        row(at.header, {i: One(styles.number("column head"), name) for i, name in enumerate(names, 1)})
-    )
+    bands.append(_header(at, styles))
     bands.append(Band(at.first, tuple(columns)))
     return Page(
-        table.name, tuple(bands), widths, {**_notes(table, at), **_remarks(rows, at, notes)},
+        table.name, tuple(bands), widths, {**_notes(table, at), **_cell_notes(table, rows, at, notes)},
         table=TableObject(f"{table.name}_rows", names, at.header, at.last),
         fold=at.first, repeat=(at.header, at.header), width=len(names),
     )  # fmt: skip
+
+
+def _header(at: TableLayout, styles: Styles) -> Band:
+    looks = dict.fromkeys(at.documents.values(), "document head")
+    heads = enumerate(at.headers, 1)
+    return row(at.header, {i: One(styles.number(looks.get(i, "column head")), name) for i, name in heads})
 
 
 def _key_columns(table: PlannedTable, rows: TableRows, at: TableLayout, styles: Styles) -> list[Cells]:
@@ -83,8 +90,8 @@ def _above(table: PlannedTable, at: TableLayout, widths: dict[int, float], style
 
 def _widths(table: PlannedTable, rows: TableRows, at: TableLayout) -> dict[int, float]:
     widths = {1: column_width([at.key + "  ", *rows.keys], 40)}
-    for name, column in at.parts.items():
-        widths[column] = column_width([name + "  ", *_documents(rows, name)], 40)
+    for name, column in (*at.parts.items(), *at.documents.items()):
+        widths[column] = column_width([name + "  ", *_documents(rows, name)], 40 if name in at.parts else 60)
     for field in table.fields:
         shown = shown_values(rows.fields[field.name], number_format(field))
         widths[at.columns[field.name]] = column_width([field.name + "  ", *shown], 80)
@@ -102,9 +109,24 @@ def _notes(table: PlannedTable, at: TableLayout) -> dict[tuple[int, int], str]:
     return found
 
 
-def _remarks(rows: TableRows, at: TableLayout, notes: Notes) -> dict[tuple[int, int], str]:
-    """Return the notes on cells; one on a row as a whole stands at its key."""
+def _cell_notes(
+    table: PlannedTable, rows: TableRows, at: TableLayout, notes: Notes
+) -> dict[tuple[int, int], str]:
+    """Return the notes on cells: of numbers their unit and the source of their row, then what is remarked.
+
+    In a large table only the cells with a remark have one; one on a row as a whole stands at its key.
+    """
+    told: dict[tuple[str, str], str] = {}
+    numbers = [field for field in table.fields if field.kind.kind == "number"]
+    few = len(numbers) * len(rows.keys) <= MOST_NOTES
+    for field in numbers:
+        for number, key in enumerate(rows.keys):
+            source = row_source(rows, number)
+            if source and (few or (key, field.name) in notes):
+                told[key, field.name] = "\n".join(each for each in (field.unit, source) if each)
+    for each, text in notes.items():
+        told[each] = "\n".join((told[each], text) if each in told else (text,))
     return {
         (at.first + rows.numbers[key], at.columns[name] if name else at.keys): text
-        for (key, name), text in notes.items()
+        for (key, name), text in told.items()
     }

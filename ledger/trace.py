@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ledger.errors import Place
     from ledger.evaluate import Result
+    from ledger.misses import TableRows
     from ledger.plan import Node, Plan
     from ledger.values import Values
 
@@ -124,12 +125,11 @@ def _table_leaf(plan: Plan, result: Result, node: Node, table: str, field: str, 
         return Leaf(node.name, table, rows.keys[row], field, place, node.source)
     header = next(each.column for each in planned.typed if each.name == field)
     place = scenario.place(rows.scenario, row, header)
-    return Leaf(node.name, table, rows.keys[row], field, place, _source(result, table, row) or node.source)
+    return Leaf(node.name, table, rows.keys[row], field, place, row_source(rows, row) or node.source)
 
 
-def _source(result: Result, table: str, row: int) -> str:
-    """Return what the row itself says of its sources, in declared fields or in columns beside them."""
-    rows = result.tables[table]
+def row_source(rows: TableRows, row: int) -> str:
+    """Return what a row itself says of its sources, in declared fields or in columns beside them."""
     documents = rows.scenario.documents if rows.scenario else {}
     found = []
     for name in _SOURCES:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import openpyxl
 from openpyxl.comments import Comment
+from openpyxl.formatting.rule import Rule
 from openpyxl.packaging.custom import StringProperty
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook.properties import CalcProperties
@@ -17,6 +19,9 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
 
+from ledger.aboutpage import about_page
+from ledger.checkspage import checks_page
+from ledger.choices import choices
 from ledger.definitionspage import definitions_page, linked
 from ledger.displaypage import display_page
 from ledger.layout import lay_out
@@ -25,7 +30,7 @@ from ledger.package import assemble, check_names
 from ledger.printedpage import printed_page
 from ledger.publishedpage import published_page
 from ledger.sheetdata import check_bands, dimension, sheet_data
-from ledger.styles import Styles
+from ledger.styles import Styles, rule_style
 from ledger.tablepage import table_page
 
 if TYPE_CHECKING:
@@ -86,8 +91,11 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
     printed, cells = printed_page(plan, result, layout, styles)
     titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
+    checks = checks_page(plan, result, layout, styles)
     published = published_page(plan.name, titled, cells, layout, styles)
-    return [*ledgers, printed, *tables, *last, published]
+    offered = choices(plan, result, layout)
+    pages = [about_page(plan, checks, styles), checks.page, *ledgers, printed, *tables, *last, published]
+    return [replace(page, choices=offered.get(page.title, {})) for page in pages]
 
 
 def _shell(sheet: Worksheet, page: Page) -> None:
@@ -104,10 +112,13 @@ def _shell(sheet: Worksheet, page: Page) -> None:
         cell = sheet.cell(*place)
         # A link of the whole workbook; `location` keeps it inside.
         cell.hyperlink = Hyperlink(ref=cell.coordinate, location=f"{title}!{address}")
-    for place, source in sorted(page.choices.items()):
+    for (top, bottom, at), source in sorted(page.choices.items()):
         choice = DataValidation(type="list", formula1=source, allow_blank=False)
-        choice.add(sheet.cell(*place))
+        choice.add(f"{get_column_letter(at)}{top}:{get_column_letter(at)}{bottom}")
         sheet.add_data_validation(choice)
+    for each in page.rules:
+        rule = Rule("expression", formula=[each.condition], dxf=rule_style(each.look), stopIfTrue=True)
+        sheet.conditional_formatting.add(each.area, rule)
     if page.table:
         sheet.add_table(_table(page.table))
     _view(sheet, page)
@@ -142,6 +153,8 @@ def _view(sheet: Worksheet, page: Page) -> None:
     sheet.page_setup.paperSize = 9
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
     sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.oddHeader.right.text = "&A"  # type: ignore[union-attr]  # each new sheet has one
+    sheet.oddFooter.center.text = "&P / &N"  # type: ignore[union-attr]  # the same
     if page.width:
         last = max(band.last_row for band in page.bands)
         sheet.print_area = f"A1:{get_column_letter(page.width)}{last}"

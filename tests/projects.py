@@ -325,6 +325,15 @@ def _along(cells, row):
     return (cells.get(f"{get_column_letter(column)}{row}") for column in count(1))
 
 
+#: What tells how an edited workbook differs from the published one, as one that is rebuilt does not.
+RECORD = ("About", "Checks", "_published")
+
+
+def edit_disagreements(rebuilt, got):
+    """Return where an engine's values of an edited workbook are not those of one built from edited files."""
+    return {place: pair for place, pair in disagreements(rebuilt, got).items() if place[0] not in RECORD}
+
+
 def disagreements(book, got):
     """Return the formula cells on which an engine does not agree with `book`: what was wanted, what it has.
 

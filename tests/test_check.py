@@ -407,19 +407,27 @@ def test_a_formula_and_a_display_rule_of_one_file_are_both_told(book):
     ("file", "old", "new"),
     [
         (MODEL, "\n[inputs]", "\n# a comment\n[inputs]"),
-        (MACHINES, "speed,source\n", "speed,source,remark\n"),
         ("chapters/1.md", "# One", "# Another title"),
         ("chapters/1.md", "| on one | work ", "|on one|work"),
     ],
-    ids=["comment", "column", "prose", "padding"],
+    ids=["comment", "prose", "padding"],
 )
 def test_what_changes_no_output_is_fresh(file, old, new, book):
     edit(book / file, old, new)
-    if "remark" in new:
-        edit(book / file, "S1\n", "S1,x\n")
-        edit(book / file, "S2\n", "S2,y\n")
     ran = ledger(book, "check")
     assert (ran.code, ran.out) == (0, FRESH)
+
+
+def test_a_column_that_no_formula_reads_changes_the_workbooks_alone(book):
+    edit(book / MACHINES, "speed,source\n", "speed,source,remark\n")
+    edit(book / MACHINES, "S1\n", "S1,x\n")
+    edit(book / MACHINES, "S2\n", "S2,y\n")
+    ran = ledger(book, "check")
+    assert ran.code == 1
+    assert {line.split()[-1] for line in ran.lines if line.startswith("stale")} == {
+        "reports/first/first.xlsx",
+        "reports/second/second.xlsx",
+    }
 
 
 def test_a_report_without_its_workbook_is_missing_it(book):

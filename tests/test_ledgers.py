@@ -511,11 +511,11 @@ def edits_by_libreoffice(edits):
 def test_edit_recalculated_by_ironcalc_is_a_build_from_an_edited_file(name, edits):
     engines.require("ironcalc")
     xlsx, rebuilt = edits[name]
-    assert projects.disagreements(rebuilt, engines.ironcalc_values(xlsx)) == {}
+    assert projects.edit_disagreements(rebuilt, engines.ironcalc_values(xlsx)) == {}
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", SLOW_EDITS)
 def test_edit_recalculated_by_libreoffice_is_a_build_from_an_edited_file(name, edits, edits_by_libreoffice):
     _, rebuilt = edits[name]
-    assert projects.disagreements(rebuilt, edits_by_libreoffice[name]) == {}
+    assert projects.edit_disagreements(rebuilt, edits_by_libreoffice[name]) == {}
