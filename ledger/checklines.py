@@ -44,7 +44,7 @@ class Lines:
     def order(self, number: int, order: RowOrder) -> dict[int, One]:
         """Return the line that tells whether the rows of a worksheet stand where they stood."""
         moved = _own(DIFFER, number)
-        status = self._choice(f"{moved}=0", "same", f'"{self.say("moved")}"')
+        status = order.status(moved, *(self.say(word) for word in ("same", "moved", "added")))
         return {
             **self._told(order.sheet, order.name, self.say("order of rows")),
             COUNT: self._number(order.count),

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _VERDICT, _TOTALS = 3, 5
 _FREEZE_WITHIN = 16
 _LABEL_WIDTH, _NUMBER_WIDTH, _ID_WIDTH, _NAME_WIDTH = 46.0, 14.0, 24.0, 34.0
-_GOOD, _BAD = ("same", "holds"), ("differs", "errors", "moved", "fails")
+_GOOD, _BAD = ("same", "holds"), ("differs", "errors", "moved", "added", "fails")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,10 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """Lines under their heads, from row `first` on; `total` and `alarm` say what their alarms are."""
+    """Lines under their heads, from row `first` on: all is well where the status is one of `words`.
+
+    `total` and `alarm` say what the others are.
+    """
 
     heads: Mapping[int, str]
     lines: tuple[_Line, ...]
@@ -101,10 +104,11 @@ class _Section:
         return f"{cell(STATUS, self.first)}:{cell(STATUS, self.last)}"
 
     def counted(self, say: Callable[[str], str]) -> One:
-        """Return how many lines have a status that is an alarm; the style is not set."""
+        """Return how many lines have another status, be it that of a formula that fails; without a style."""
         words = [say(word) for word in self.words]
-        formula = "+".join(f'COUNTIF({self.statuses},"{word}")' for word in words)
-        return One(0, float(sum(line.cells[STATUS].value in words for line in self.lines)), formula)
+        fine = "".join(f'-COUNTIF({self.statuses},"{word}")' for word in words)
+        value = float(sum(line.cells[STATUS].value not in words for line in self.lines))
+        return One(0, value, f"ROWS({self.statuses}){fine}")
 
 
 def checks_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> Checks:
@@ -160,19 +164,18 @@ class _Writer:
         moved = {order.sheet: cell(DIFFER, first + i) for i, order in enumerate(orders)}
         if orders:
             lines = tuple(_Line(maker.order(first + i, each), each.home) for i, each in enumerate(orders))
-            found.append(_Section(ORDER_HEADS, lines, first, "sheets moved", "some moved", ("moved",)))
+            found.append(_Section(ORDER_HEADS, lines, first, "sheets moved", "some moved", ("same",)))
             first = found[-1].last + 3
         if claims:
             lines = tuple(self.claim(maker, first + i, each) for i, each in enumerate(claims))
-            words = ("fails", "errors")
-            found.append(_Section(CLAIM_HEADS, lines, first, "claims that fail", "some fail", words))
+            found.append(_Section(CLAIM_HEADS, lines, first, "claims that fail", "some fail", ("holds",)))
             first = found[-1].last + 3
         names = compared(self.plan, self.result, self.layout)
         lines = tuple(
             _Line(maker.name(first + i, each, moved.get(each.sheet, "")), each.home)
             for i, each in enumerate(names)
         )
-        words = ("differs", "errors")
+        words = ("same", "not compared")
         return [*found, _Section(HEADS, lines, first, "lines that differ", "some differ", words)]
 
     def claim(self, maker: Lines, number: int, claim: PlannedClaim) -> _Line:

@@ -118,13 +118,23 @@ class RowOrder:
     count: int
 
     def moved(self) -> str:
-        """Return the formula that counts the ids that stand elsewhere."""
-        return f"SUMPRODUCT(1*({self.ids}<>{self.was}))"
+        """Return the formula that counts the ids that stand elsewhere, or the rows that came or went."""
+        more = f"ABS(ROWS({self.ids})-{self.count})"
+        return f"IF({self._is_whole()},SUMPRODUCT(1*({self.ids}<>{self.was})),{more})"
 
     def first(self, moved: str) -> str:
         """Return the formula of the first id that stands elsewhere."""
         found = f"MATCH(1,INDEX(1*({self.ids}<>{self.was}),0),0)" if self.count > 1 else "1"
-        return f'IF({moved}>0,INDEX({self.ids},{found}),"{NONE}")'
+        first = f'IF({self._is_whole()},INDEX({self.ids},{found}),"{NONE}")'
+        return f'IF({moved}>0,{first},"{NONE}")'
+
+    def status(self, moved: str, same: str, elsewhere: str, other: str) -> str:
+        """Return the formula that chooses what is said: all the same, rows elsewhere, other rows."""
+        return f'IF({moved}=0,"{same}",IF({self._is_whole()},"{elsewhere}","{other}"))'
+
+    def _is_whole(self) -> str:
+        """Return the condition that there are as many rows as were published."""
+        return f"ROWS({self.ids})={self.count}"
 
 
 @dataclass(frozen=True, slots=True)

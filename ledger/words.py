@@ -45,6 +45,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "errors": {"en": "errors", "zh": "出错"},
     "not compared": {"en": "not compared", "zh": "未比较"},
     "moved": {"en": "rows were moved: sort by id to compare", "zh": "行被移动过：按 id 排序后再比较"},
+    "added": {"en": "rows were added or deleted: not compared", "zh": "行有增删：未比较"},
     "holds": {"en": "holds", "zh": "成立"},
     "fails": {"en": "fails", "zh": "不成立"},
     "lines that differ": {"en": "names that differ", "zh": "不同的名字"},
@@ -55,8 +56,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "some differ": {"en": "Names that differ from what was published: ", "zh": "与发布值不同的名字："},
     "some fail": {"en": "Claims that fail: ", "zh": "不成立的断言："},
     "some moved": {
-        "en": "Rows were moved; nothing else differs. Sort by id to compare.",
-        "zh": "行被移动过，其余未见不同；按 id 排序后再比较。",
+        "en": "Rows were moved, added or deleted; nothing else differs. Sort by id to compare.",
+        "zh": "行被移动或增删过，其余未见不同；按 id 排序后再比较。",
     },
     "see checks": {"en": ". See Checks.", "zh": "，见 Checks。"},
     # About

@@ -94,16 +94,18 @@ def _letter(column: int) -> str:
     return get_column_letter(column)
 
 
-def ironcalc_values(xlsx: bytes) -> Sheets:
-    """Return every cell that is not empty, recalculated by IronCalc (full doubles)."""
+def ironcalc_values(xlsx: bytes, deleted: tuple[str, int] | None = None) -> Sheets:
+    """Return every cell that is not empty, recalculated by IronCalc (full doubles), less a row of a sheet."""
     import ironcalc  # noqa: PLC0415 - only where the engine is installed
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "book.xlsx"
         path.write_bytes(xlsx)
         model = ironcalc.load_from_xlsx(str(path), "en", "UTC", "en")
-    model.evaluate()
     names = [each["name"] for each in model.get_worksheets_properties()]
+    if deleted:
+        model.delete_rows(names.index(deleted[0]), deleted[1], 1)
+    model.evaluate()
     sheets: Sheets = {name: {} for name in names}
     for sheet, row, column in model.get_all_cells():
         value = model.get_cell_value(sheet, row, column)

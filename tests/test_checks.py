@@ -7,6 +7,7 @@ import engines
 import ooxml
 import projects
 import pytest
+from openpyxl.utils.cell import coordinate_from_string
 
 from ledger import build as builder
 from ledger.errors import Place
@@ -266,6 +267,18 @@ def test_sorted_sheet_is_red_in_one_line(program, books):
         line.status for line in lines(book, got)[-1] if line.sheet == "sweep" and line.name in columns
     }
     assert statuses == {said("not compared", "zh")}
+
+
+@pytest.mark.engine
+def test_sheet_with_a_row_less_is_not_taken_for_the_same(books):
+    engines.require("ironcalc")
+    book = books["gemm-ledger"]
+    sheet, address = book.at("sweep", "512^3", "M")
+    row = coordinate_from_string(address)[1]
+    got = engines.ironcalc_values(engines.strip_cached(book.xlsx), deleted=(sheet, row))
+    (order,) = [line for line in lines(book, got)[0] if line.sheet == "sweep"]
+    assert (order.differ, order.first, order.status) == (1, "—", said("added", "zh"))
+    assert verdict(got) == said("some moved", "zh")
 
 
 @pytest.mark.engine
