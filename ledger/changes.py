@@ -78,7 +78,7 @@ def same_value(old: Scalar, new: Scalar, tolerance: float = TOLERANCE) -> bool:
 def uncomputed(reading: Reading) -> int:
     """Return how many formulas have no value: a program saved them that does not compute."""
     return sum(
-        _is_unknown(cell)
+        cell.formula is not None and cell.value is None
         for title in (*reading.places, PRINTED)
         if title in reading.book.sheets
         for row in reading.book.sheets[title].rows.values()

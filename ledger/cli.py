@@ -26,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 something found, 2 trouble."""
     for stream in (sys.stdout, sys.stderr):
         _as_utf8(stream)
-    options = _parser().parse_args(arguments)
+    given, paths = _parted(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(given)
+    options.paths = paths
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
@@ -38,6 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, LedgerError):
             raise
         return _tell(error)
+
+
+def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """Return the arguments of `diff` and the paths after `--`, where argparse would put them together."""
+    given = list(arguments)
+    if given[:1] != ["diff"] or "--" not in given:
+        return given, None
+    at = given.index("--")
+    return given[:at], given[at + 1 :]
 
 
 def _tell(error: LedgerError) -> int:
@@ -217,6 +228,14 @@ def _review(options: argparse.Namespace) -> int:
     return _say((reviewer.applied if options.apply else reviewer.reviewed)(folder, options.workbook, form))
 
 
+def _diff(options: argparse.Namespace) -> int:
+    """Tell what differs between two workbooks, or revisions: structure, formulas, values, printed texts."""
+    from ledger import compared, difftold  # noqa: PLC0415  # they import jinja2
+
+    found = compared.compared(options.names, options.paths, options.tolerance, Path.cwd())
+    return _say(difftold.answer(found, options.form or "text", options.tolerance))
+
+
 def _init(options: argparse.Namespace) -> int:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger import starter  # noqa: PLC0415  # it reads the package's files
@@ -244,6 +263,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "calc": _calc,
     "explain": _explain,
     "review": _review,
+    "diff": _diff,
     "init": _init,
     "schema": _schema,
 }

@@ -12,6 +12,7 @@ ENGINE = ROOT / "ledger"
 # Each module imports only from the lines above its own.
 LAYERS = (
     ("errors", "values", "expr", "positions", "words", "packaged", "markers", "usage", "answer"),
+    ("visible", "gitfiles"),
     ("stamp", "root", "units", "parse", "model", "records", "targets", "publish", "cellformula", "parts"),
     ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning"),
     ("places", "cells", "formulatree"),
@@ -29,7 +30,7 @@ LAYERS = (
     ("plan", "library", "nodes", "record"),
     ("sheetscope", "printed", "findings", "misses", "reading", "pins"),
     ("given", "remarks", "changes"),
-    ("edits",),
+    ("edits", "compared"),
     ("snapshot",),
     ("evaluate",),
     ("tables", "names", "views", "trace", "fields"),
@@ -44,7 +45,7 @@ LAYERS = (
     ("edition",),
     ("causes",),
     ("drift",),
-    ("told", "reviewtold"),
+    ("told", "reviewtold", "difftold"),
     ("reviewer",),
     ("cli",),
     ("__main__",),
@@ -59,6 +60,7 @@ DOORS = {
     "tomllib": {"declarations", "positions"},
     "argparse": {"cli", "usage"},
     "fcntl": {"publish"},
+    "subprocess": {"gitfiles"},
 }
 GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"
