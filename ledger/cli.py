@@ -230,10 +230,22 @@ def _review(options: argparse.Namespace) -> int:
 
 def _diff(options: argparse.Namespace) -> int:
     """Tell what differs between two workbooks, or revisions: structure, formulas, values, printed texts."""
+    if options.text is not None:
+        from ledger import booktext  # noqa: PLC0415  # git waits for it at every workbook of a log
+
+        print(booktext.file_text(Path(options.text)), end="")
+        return OK
     from ledger import compared, difftold  # noqa: PLC0415  # they import jinja2
 
     found = compared.compared(options.names, options.paths, options.tolerance, Path.cwd())
     return _say(difftold.answer(found, options.form or "text", options.tolerance))
+
+
+def _git_config(options: argparse.Namespace) -> int:
+    """Say what this repository's git does with workbooks, or let it show them as lines, or stop it."""
+    from ledger import gitconfig  # noqa: PLC0415  # it runs git
+
+    return _say(gitconfig.switched(Path.cwd(), options.switch))
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -264,6 +276,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "explain": _explain,
     "review": _review,
     "diff": _diff,
+    "git-config": _git_config,
     "init": _init,
     "schema": _schema,
 }

@@ -126,6 +126,14 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
                     "help": "floats this close, relative to the larger, are the same",
                 },
             ),
+            (("--text",), {"metavar": "BOOK", "help": "print one workbook as lines, for git"}),
+        ),
+    ),
+    "git-config": (
+        "let git show workbooks as lines",
+        (
+            _choice("switch", "enable", "set it in this repository's own configuration"),
+            _choice("switch", "disable", "take it out"),
         ),
     ),
     "init": (
