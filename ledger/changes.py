@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from ledger.cells import ErrorValue
 from ledger.formulatree import same_formula
+from ledger.places import PRINTED
 from ledger.reading import printed
 from ledger.record import BLOCK
 from ledger.values import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ledger.cells import Cell, Scalar
     from ledger.reading import Reading, Unit
@@ -74,6 +75,17 @@ def same_value(old: Scalar, new: Scalar, tolerance: float = TOLERANCE) -> bool:
     return type(old) is type(new) and old == new
 
 
+def uncomputed(reading: Reading) -> int:
+    """Return how many formulas have no value: a program saved them that does not compute."""
+    return sum(
+        cell.formula is not None and cell.value is None
+        for title in (*reading.places, PRINTED)
+        if title in reading.book.sheets
+        for row in reading.book.sheets[title].rows.values()
+        for cell in row.values()
+    )
+
+
 def text_of(value: Scalar) -> str:
     """Return a value as it is told: a number with all its digits, nothing for an empty cell."""
     match value:
@@ -87,8 +99,9 @@ def text_of(value: Scalar) -> str:
 
 
 def _structure(old: Reading, new: Reading) -> Iterator[Change]:
-    for title in old.book.sheets.keys() - new.book.sheets.keys():
-        yield Change(STRUCTURE, title, "", "", "sheet", "gone")
+    for title in old.book.sheets:
+        if title not in new.book.sheets:
+            yield Change(STRUCTURE, title, "", "", "sheet", "gone")
     for title in new.book.sheets:
         if title not in old.book.sheets:
             yield Change(STRUCTURE, title, "", "", "", "a new sheet")
@@ -98,6 +111,32 @@ def _structure(old: Reading, new: Reading) -> Iterator[Change]:
     for key, unit in new.units.items():
         if key in old.units:
             yield from _lines(old.units[key], unit)
+    yield from _views(old, new)
+
+
+def _views(old: Reading, new: Reading) -> Iterator[Change]:
+    """Yield views and columns of views that came or went; their rows are rows of a worksheet."""
+    was, is_ = _printed_columns(old), _printed_columns(new)
+    for view in was:
+        if view not in is_:
+            yield Change(STRUCTURE, PRINTED, view, "", "view", "gone")
+    for view, columns in is_.items():
+        if view not in was:
+            yield Change(STRUCTURE, PRINTED, view, "", "", "a new view")
+            continue
+        for column in was[view]:
+            if column not in columns:
+                yield Change(STRUCTURE, PRINTED, view, column, "column", "gone")
+        for column in columns:
+            if column not in was[view]:
+                yield Change(STRUCTURE, PRINTED, view, column, "", "a new column")
+
+
+def _printed_columns(reading: Reading) -> dict[str, dict[str, None]]:
+    found: dict[str, dict[str, None]] = {}
+    for each in reading.record.printed:
+        found.setdefault(each.view, {})[each.column] = None
+    return found
 
 
 def _lines(old: Unit, new: Unit) -> Iterator[Change]:
@@ -120,49 +159,73 @@ def _line(what: str, each: str) -> tuple[str, str]:
     return (each, "") if what == "row" else ("", each)
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of a unit in the rows that both workbooks have: its cells before and now."""
+
+    name: str
+    was: Unit
+    now: Unit
+    ids: Sequence[str]
+    before: Sequence[Cell | None]
+    after: Sequence[Cell | None]
+
+    def change(self, section: str, row: str, old: str, new: str, rows: int = 1) -> Change:
+        """Return a difference in this column."""
+        return Change(section, self.now.sheet.title, row, self.name, old, new, rows)
+
+
 def _unit(old: Reading, was: Unit, new: Reading, now: Unit, tolerance: float) -> Iterator[Change]:
-    known = set(was.ids)
-    ids = [id_ for id_ in now.ids if id_ in known]
+    ids = [id_ for id_ in now.ids if id_ in was.rows or now.kind == BLOCK]
     for name in now.names:
         if name in was.columns:
-            pairs = {id_: (was.cell(id_, name), now.cell(id_, name)) for id_ in ids}
-            yield from _formulas(old, was, new, now, name, ids)
-            yield from _values(now, name, pairs, tolerance)
+            column = _Column(name, was, now, ids, was.cells(ids, name), now.cells(ids, name))
+            yield from _formulas(old, new, column)
+            yield from _values(column, tolerance)
 
 
-def _formulas(
-    old: Reading, was: Unit, new: Reading, now: Unit, name: str, ids: Sequence[str]
-) -> Iterator[Change]:
+def _formulas(old: Reading, new: Reading, column: _Column) -> Iterator[Change]:
     """Yield formulas that changed: once for a whole column, else row by row."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for id_ in ids:
-        before, after = old.formula(was, id_, name), new.formula(now, id_, name)
-        if before != after and not (before is not None and after is not None and same_formula(before, after)):
-            texts = tuple(
-                f"={formula}" if formula is not None else _constant(unit.cell(id_, name))
-                for unit, formula in ((was, before), (now, after))
-            )
-            found.setdefault((texts[0], texts[1]), []).append(id_)
-    for (left, right), rows in found.items():
-        if len(rows) == len(ids) and len(ids) > 1:
-            yield Change(FORMULA, now.sheet.title, "", name, left, right, len(rows))
+    found: dict[tuple[str | None, str | None, str, str], list[str]] = {}
+    for id_, left, right in zip(column.ids, column.before, column.after, strict=True):
+        if (left is None or left.formula is None) and (right is None or right.formula is None):
+            continue
+        before = _in_names(old, column.was, id_, column.name, left)
+        after = _in_names(new, column.now, id_, column.name, right)
+        if before != after:
+            found.setdefault((before, after, _told(before, left), _told(after, right)), []).append(id_)
+    for (before, after, was, now), rows in found.items():
+        if before is not None and after is not None and same_formula(before, after):
+            continue
+        if len(rows) == len(column.ids) and len(rows) > 1:
+            yield column.change(FORMULA, "", was, now, len(rows))
         else:
             for id_ in rows:
-                yield Change(FORMULA, now.sheet.title, id_, name, left, right)
+                yield column.change(FORMULA, id_, was, now)
 
 
-def _constant(cell: Cell | None) -> str:
+def _in_names(reading: Reading, unit: Unit, id_: str, name: str, cell: Cell | None) -> str | None:
+    if cell is None or cell.formula is None:
+        return None
+    row, column = unit.place(id_, name)
+    return reading.in_names(unit.sheet.title, row, column, cell.formula)
+
+
+def _told(formula: str | None, cell: Cell | None) -> str:
+    if formula is not None:
+        return f"={formula}"
     return text_of(None if cell is None else cell.value)
 
 
-def _values(
-    now: Unit, name: str, pairs: Mapping[str, tuple[Cell | None, Cell | None]], tolerance: float
-) -> Iterator[Change]:
+def _values(column: _Column, tolerance: float) -> Iterator[Change]:
     """Yield values that changed; a formula whose value no program has left in its cell is not compared."""
-    for id_, (before, after) in pairs.items():
-        left, right = (None if cell is None else cell.value for cell in (before, after))
+    for id_, before, after in zip(column.ids, column.before, column.after, strict=True):
+        left = None if before is None else before.value
+        right = None if after is None else after.value
+        if left == right and type(left) is type(right):
+            continue
         if not _is_unknown(before) and not _is_unknown(after) and not same_value(left, right, tolerance):
-            yield Change(VALUE, now.sheet.title, id_, name, text_of(left), text_of(right))
+            yield column.change(VALUE, id_, text_of(left), text_of(right))
 
 
 def _is_unknown(cell: Cell | None) -> bool:

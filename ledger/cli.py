@@ -26,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 something found, 2 trouble."""
     for stream in (sys.stdout, sys.stderr):
         _as_utf8(stream)
-    options = _parser().parse_args(arguments)
+    given, paths = _parted(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(given)
+    options.paths = paths
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         return command(options)
@@ -38,6 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, LedgerError):
             raise
         return _tell(error)
+
+
+def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """Return the arguments of `diff` and the paths after `--`, where argparse would put them together."""
+    given = list(arguments)
+    if given[:1] != ["diff"] or "--" not in given:
+        return given, None
+    at = given.index("--")
+    return given[:at], given[at + 1 :]
 
 
 def _tell(error: LedgerError) -> int:
@@ -217,6 +228,26 @@ def _review(options: argparse.Namespace) -> int:
     return _say((reviewer.applied if options.apply else reviewer.reviewed)(folder, options.workbook, form))
 
 
+def _diff(options: argparse.Namespace) -> int:
+    """Tell what differs between two workbooks, or revisions: structure, formulas, values, printed texts."""
+    if options.text is not None:
+        from ledger import booktext  # noqa: PLC0415  # git waits for it at every workbook of a log
+
+        print(booktext.file_text(Path(options.text)), end="")
+        return OK
+    from ledger import difftold, pairs  # noqa: PLC0415  # they import jinja2
+
+    found = pairs.compared(options.names, options.paths, options.tolerance, Path.cwd())
+    return _say(difftold.answer(found, options.form or "text", options.tolerance))
+
+
+def _git_config(options: argparse.Namespace) -> int:
+    """Say what this repository's git does with workbooks, or let it show them as lines, or stop it."""
+    from ledger import gitconfig  # noqa: PLC0415  # it runs git
+
+    return _say(gitconfig.switched(Path.cwd(), options.switch))
+
+
 def _init(options: argparse.Namespace) -> int:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger import starter  # noqa: PLC0415  # it reads the package's files
@@ -244,6 +275,8 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "calc": _calc,
     "explain": _explain,
     "review": _review,
+    "diff": _diff,
+    "git-config": _git_config,
     "init": _init,
     "schema": _schema,
 }

@@ -54,8 +54,8 @@ class Parts:
         parse(
             self,
             part,
-            lambda tag, attributes: builder.start(tag, {_local(key): attributes[key] for key in attributes}),
-            builder.end,
+            lambda tag, attributes: builder.start(_local(tag), _locals(attributes)),
+            lambda tag: builder.end(_local(tag)),
             builder.data,
         )
         return builder.close()
@@ -139,19 +139,26 @@ def parse(
     end: Callable[[str], object],
     text: Callable[[str], object],
 ) -> None:
-    """Call back for each element and text of a part, its tag without a namespace.
+    """Call back for each element and text of a part; the prefix of its root is taken from tags.
 
-    A document type, in which entities are declared, is refused.
+    A document type, in which entities are declared, is refused. Namespaces are not resolved: it would take
+    as long as all the rest, and a worksheet has millions of elements.
     """
 
     def doctype(*_: object) -> None:
         raise refused(parts.name, f"the part {part!r} has a document type, which a workbook never has")
 
-    reader = expat.ParserCreate(namespace_separator="}")
+    def root(tag: str, attributes: dict[str, str]) -> None:
+        prefix, colon, _ = tag.rpartition(":")
+        own = prefix + colon
+        reader.StartElementHandler = _without(own, start) if own else start
+        reader.EndElementHandler = _without(own, end) if own else end
+        reader.StartElementHandler(tag, attributes)
+
+    reader = expat.ParserCreate()
     reader.buffer_text = True
     reader.StartDoctypeDeclHandler = doctype
-    reader.StartElementHandler = lambda tag, attributes: start(_local(tag), attributes)
-    reader.EndElementHandler = lambda tag: end(_local(tag))
+    reader.StartElementHandler = root
     reader.CharacterDataHandler = text
     try:
         reader.Parse(parts.found[part], True)  # noqa: FBT003  # the signature of expat
@@ -159,5 +166,13 @@ def parse(
         raise refused(parts.name, f"the part {part!r} is damaged: {error}") from None
 
 
+def _without(prefix: str, call: Callable[..., object]) -> Callable[..., object]:
+    return lambda tag, *rest: call(tag.removeprefix(prefix), *rest)
+
+
+def _locals(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {_local(key): text for key, text in attributes.items() if not key.startswith("xmlns")}
+
+
 def _local(tag: str) -> str:
-    return tag[tag.rfind("}") + 1 :]
+    return tag[tag.rfind(":") + 1 :]

@@ -10,14 +10,14 @@ from ledger.cellformula import corner, in_names, letters_of
 from ledger.cells import ErrorValue
 from ledger.parts import refused
 from ledger.places import PRINTED, VALUE, Places, locator
-from ledger.received import Received, received
+from ledger.received import received
 from ledger.record import BLOCK, ROWS, Record, Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.cells import Cell
-    from ledger.received import Sheet
+    from ledger.received import Received, Sheet
     from ledger.record import PrintedCell
 
 _EMPTY: Mapping[int, Cell] = {}
@@ -56,6 +56,13 @@ class Unit:
             return cell
         blank = cell.formula == BLANK or (cell.formula is None and cell.value == ErrorValue("#N/A"))
         return None if blank else cell
+
+    def cells(self, ids: Sequence[str], name: str) -> list[Cell | None]:
+        """Return the cells of a column in some rows, as `cell` does, several times faster."""
+        if self.kind == BLOCK or name not in self.recorded.formulas:
+            return [self.cell(id_, name) for id_ in ids]
+        rows, column = self.sheet.rows, self.columns[name]
+        return [rows.get(self.rows[id_], _EMPTY).get(column) for id_ in ids]
 
     def address(self, id_: str, name: str) -> str:
         """Return the address of a value, such as `sweep!F23`."""
@@ -96,12 +103,16 @@ class Reading:
 
 def read(name: str, data: bytes) -> Reading:
     """Return the workbook `data` by names; raise a LedgerError if it is none of ours."""
-    book = received(name, data)
+    return named(received(name, data))
+
+
+def named(book: Received) -> Reading:
+    """Return a workbook by names; raise a LedgerError if it is none of ours."""
     told = record(book)
     units = {}
     for key, recorded in told.units.items():
         sheet = book.sheets.get(recorded.sheet)
-        found = None if sheet is None else _located(name, sheet, recorded)
+        found = None if sheet is None else _located(book.name, sheet, recorded)
         if found is not None:
             units[key] = found
     titles = dict.fromkeys(title for title, _ in units)

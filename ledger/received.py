@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.cells import CellReader, decoded
-from ledger.parts import Parts, opened, parse
+from ledger.parts import Parts, opened, parse, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,7 +99,10 @@ def _sheet(
 ) -> Sheet:
     strings, persons = known
     reader = CellReader(strings)
-    parse(parts, part, reader.start, reader.end, reader.text)
+    try:
+        parse(parts, part, reader.start, reader.end, reader.text)
+    except (ValueError, IndexError) as error:  # a number that is none, a text that is not there
+        raise refused(parts.name, f"sheet {title!r} is damaged: {error}", "ask for it again") from None
     targets: dict[str, list[str]] = {}
     for kind, target, external in parts.relations(part).values():
         if not external:

@@ -12,6 +12,7 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.packaged import packaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,6 +115,13 @@ def _fenced(text: str, medium: str) -> str:
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(longest + 1, _SHORTEST_FENCE)
     return f"{fence}{medium}\n{text}\n{fence}"
+
+
+def filled(template: str, context: Mapping[str, object], *, escape: bool) -> str:
+    """Return a template that the package brings, such as `diff.md.j2`, filled in; escaped if it is HTML."""
+    folder = packaged("templates")
+    environment = Templates((folder,), folder.name).environment(escape=escape)
+    return environment.get_template(template).render(context)
 
 
 def markdown(text: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # A leading dot would hide it from the tools that make the package.
-_NAMES = {"gitignore": ".gitignore"}
+_NAMES = {"gitattributes": ".gitattributes", "gitignore": ".gitignore"}
 
 
 def start(folder: Path) -> tuple[str, ...]:

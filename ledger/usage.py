@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 #: The names of an argument and what argparse is told of it.
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
+
+def _tolerance(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not from 0 to below 1")
+    return value
+
+
+def _choice(name: str, word: str, told: str) -> Argument:
+    """Return an option that stands for a word; of several the last counts."""
+    return (f"--{word}",), {"action": "store_const", "dest": name, "const": word, "help": told}
+
+
 _JSON: Argument = (("--json",), {"action": "store_true", "help": "print one JSON object"})
 CALC: Mapping[str, Mapping[str, Any]] = {
     "sweep": {"action": "store_true", "help": "print the sweep"},
@@ -88,6 +101,39 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
             ),
             (("--md",), {"action": "store_true", "help": "print Markdown, for a merge request"}),
             _JSON,
+        ),
+    ),
+    "diff": (
+        "compare workbooks by names",
+        (
+            (
+                ("names",),
+                {
+                    "nargs": "*",
+                    "metavar": "OLD NEW",
+                    "help": "two workbooks; or one or two revisions, then paths after --",
+                },
+            ),
+            _choice("form", "json", "print one JSON object"),
+            _choice("form", "md", "print Markdown, such as for a merge request"),
+            _choice("form", "html", "print a page"),
+            (
+                ("--tolerance",),
+                {
+                    "type": _tolerance,
+                    "default": 1e-12,
+                    "metavar": "X",
+                    "help": "floats this close, relative to the larger, are the same",
+                },
+            ),
+            (("--text",), {"metavar": "BOOK", "help": "print one workbook as lines, for git"}),
+        ),
+    ),
+    "git-config": (
+        "let git show workbooks as lines",
+        (
+            _choice("switch", "enable", "set it in this repository's own configuration"),
+            _choice("switch", "disable", "take it out"),
         ),
     ),
     "init": (

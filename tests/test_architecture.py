@@ -12,6 +12,7 @@ ENGINE = ROOT / "ledger"
 # Each module imports only from the lines above its own.
 LAYERS = (
     ("errors", "values", "expr", "positions", "words", "packaged", "markers", "usage", "answer"),
+    ("visible", "gitfiles"),
     ("stamp", "root", "units", "parse", "model", "records", "targets", "publish", "cellformula", "parts"),
     ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning"),
     ("places", "cells", "formulatree"),
@@ -28,8 +29,8 @@ LAYERS = (
     ("received", "readback"),
     ("plan", "library", "nodes", "record"),
     ("sheetscope", "printed", "findings", "misses", "reading", "pins"),
-    ("given", "remarks", "changes"),
-    ("edits",),
+    ("given", "remarks", "changes", "gitconfig"),
+    ("edits", "pairs", "booktext"),
     ("snapshot",),
     ("evaluate",),
     ("tables", "names", "views", "trace", "fields"),
@@ -45,7 +46,7 @@ LAYERS = (
     ("edition",),
     ("causes",),
     ("drift",),
-    ("told", "reviewtold"),
+    ("told", "reviewtold", "difftold"),
     ("reviewer",),
     ("cli",),
     ("__main__",),
@@ -60,6 +61,7 @@ DOORS = {
     "tomllib": {"declarations", "positions"},
     "argparse": {"cli", "usage"},
     "fcntl": {"publish"},
+    "subprocess": {"gitfiles"},
 }
 GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"

@@ -236,7 +236,7 @@ def test_help_lists_every_command(tmp_path):
     helped = apart(tmp_path, "--help")
     assert (helped.returncode, helped.stderr) == (0, b"")
     for name in commands():
-        assert re.search(rf"^ +{name}  +\w", helped.stdout.decode(), re.MULTILINE), name
+        assert re.search(rf"^ +{name}\s+\w", helped.stdout.decode(), re.MULTILINE), name
 
 
 def test_check_tells_what_is_stale_by_its_exit_code_alone_and_writes_nothing(root, capsys):

@@ -28,7 +28,7 @@ def test_every_word_has_a_meaning(word):
 def test_every_command_is_documented(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
-    commands = re.findall(r"^    (\w[\w-]*) ", capsys.readouterr().out, re.MULTILINE)
+    commands = re.findall(r"^    (\w[\w-]*)(?= |$)", capsys.readouterr().out, re.MULTILINE)
     assert commands
     assert [each for each in commands if f"tile-ledger {each}" not in README] == []
 

@@ -13,6 +13,7 @@ from projects import ROOT, digests, ledger
 from ledger.packaged import packaged
 
 FILES = [
+    ".gitattributes",
     ".gitignore",
     "Makefile",
     "chapters/loans.md",
