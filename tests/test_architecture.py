@@ -11,10 +11,10 @@ ENGINE = ROOT / "ledger"
 
 # Each module imports only from the lines above its own.
 LAYERS = (
-    ("errors", "values", "expr", "positions", "words", "packaged", "markers", "usage", "answer"),
+    ("errors", "values", "expr", "positions", "words", "packaged", "markers", "usage", "answer", "rules"),
     ("stamp", "root", "units", "parse", "model", "records", "targets", "publish", "cellformula", "parts"),
     ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning"),
-    ("places", "cells", "formulatree"),
+    ("places", "cells", "formulatree", "reads"),
     (
         "targets.numpy",
         "targets.excel",
@@ -25,12 +25,16 @@ LAYERS = (
         "declarations",
         "inject",
     ),
-    ("received", "readback"),
+    ("received", "readback", "shell"),
     ("plan", "library", "nodes", "record"),
     ("sheetscope", "printed", "findings", "misses", "reading", "pins"),
-    ("given", "remarks", "changes"),
-    ("edits",),
-    ("snapshot",),
+    ("given", "remarks", "changes", "precedents"),
+    ("edits", "cellrules"),
+    ("snapshot", "likeness", "formularules", "bookrules"),
+    ("printedrules",),
+    ("audit",),
+    ("audittold",),
+    ("auditor",),
     ("evaluate",),
     ("tables", "names", "views", "trace", "fields"),
     ("resolve", "render", "layout", "pages", "styles"),
