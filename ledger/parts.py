@@ -171,7 +171,7 @@ def parse(
     reader.CharacterDataHandler = text
     try:
         reader.Parse(parts.found[part], True)  # noqa: FBT003  # the signature of expat
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
         raise refused(parts.name, f"the part {part!r} is damaged: {error}", _AGAIN) from None
 
 

@@ -113,6 +113,11 @@ _BAD = {
         "'xl/workbook.xml' is damaged",
         "ask for it again",
     ),
+    "unknown encoding": (
+        lambda _book: zipped([("xl/workbook.xml", b'<?xml version="1.0" encoding="x-none"?><workbook/>')]),
+        "'xl/workbook.xml' is damaged",
+        "ask for it again",
+    ),
     "same part twice": (
         lambda book: zipped([*parts_of(book).items(), ("xl/workbook.xml", b"<workbook/>")]),
         "holds the part 'xl/workbook.xml' twice",
@@ -170,6 +175,18 @@ def test_parts_that_are_no_xml_are_known_by_name_only():
 def test_an_embedded_workbook_can_run(book):
     data = zipped([*parts_of(book).items(), ("xl/embeddings/sheet1.xlsx", b"PK")])
     assert read("book.xlsx", data).book.macros == ("xl/embeddings/sheet1.xlsx",)
+
+
+def test_a_note_without_a_known_author_is_read(book):
+    parts = parts_of(book)
+    (name,) = [each for each in parts if each.startswith("xl/comments/")][:1]
+    parts[name] = re.sub(rb'authorId="[0-9]+"', b'authorId="x"', parts[name])
+    notes = [
+        note
+        for sheet in read("book.xlsx", zipped(parts.items())).book.sheets.values()
+        for note in sheet.notes
+    ]
+    assert "" in {note.author for note in notes}
 
 
 def test_a_zip_that_conceals_how_much_it_holds_is_refused():
