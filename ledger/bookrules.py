@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_LIST = 255, 32_767, 255
 _LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576
 _ADDRESS = re.compile("([A-Za-z]{1,3})0*([1-9][0-9]*)")
+_AREA = re.compile("[A-Z]{1,3}[1-9][0-9]*:[A-Z]{1,3}[1-9][0-9]*")
 _NAME_FAULTS = (
-    (re.compile(r"(?![^\W\d]|\\)|.*[^\w.\\?]", re.DOTALL), "holds what a name cannot hold"),
+    (re.compile(r"(?![^\W\d]|\\).*|.*[^\w.\\?].*", re.DOTALL), "holds what a name cannot hold"),
     (re.compile("(?i)(?=.)(r[0-9]*)?(c[0-9]*)?"), "is an address in R1C1 notation"),
     (re.compile("(?i)true|false|_xl.*"), "is a word that Excel keeps for itself"),
 )
@@ -101,17 +102,21 @@ def _target(name: DefinedName) -> Iterator[Finding]:
 
 def tables(book: Book) -> Iterator[Finding]:
     """Yield tables whose headers are blank, twice there, no text or not their columns' names; overlaps."""
-    headless = {name for sheet in book.shell.sheets for name in sheet.headless}
+    found = [(sheet, table) for sheet, table in book.tables() if _AREA.fullmatch(table.area)]
     for sheet, table in book.tables():
+        if (sheet, table) not in found:
+            what = f"table {table.name!r} has no range: {table.area!r}"
+            yield Finding(TABLE, sheet.title, "", "", "", what)
+    headless = {name for sheet in book.shell.sheets for name in sheet.headless}
+    for sheet, table in found:
         for column, what in _headers(sheet, table, has_row=table.name not in headless):
             first = table.area.partition(":")[0]
             address = f"{sheet.title}!{letters_of(column)}{corner(first)[1]}"
             yield Finding(TABLE, sheet.title, "", "", address, f"table {table.name!r}: {what}")
-    for sheet in book.reading.book.sheets.values():
-        for one, other in combinations(sheet.tables, 2):
-            if _overlap(one.area, other.area):
-                what = f"tables {one.name!r} ({one.area}) and {other.name!r} ({other.area}) overlap"
-                yield Finding(TABLE, sheet.title, "", "", f"{sheet.title}!{other.area}", what)
+    for (sheet, one), (beside, other) in combinations(found, 2):
+        if sheet is beside and _overlap(one.area, other.area):
+            what = f"tables {one.name!r} ({one.area}) and {other.name!r} ({other.area}) overlap"
+            yield Finding(TABLE, sheet.title, "", "", f"{sheet.title}!{other.area}", what)
 
 
 def _headers(sheet: Sheet, table: TableObject, *, has_row: bool) -> Iterator[tuple[int, str]]:

@@ -125,7 +125,7 @@ class Named:
         for unit in self.reading.units.values():
             yield from ids(unit)
             if set(unit.ids) != set(unit.recorded.ids()):
-                self.precedents.changed.add((unit.sheet.title, 0, 0))
+                self.precedents.change((unit.sheet.title, 0, 0))
             for name in unit.names:
                 yield from self._column(unit, name)
         for at, finding in self.doubtful:
@@ -153,10 +153,10 @@ class Named:
         """Note a cell that is not as published: changed by somebody, or by what it reads."""
         at = (unit.sheet.title, *unit.place(id_, name))
         if spot.is_new or CONSTANT in broken or FORMULA in broken:
-            self.precedents.changed.add(at)
+            self.precedents.change(at)
         elif not is_published(spot):
             if spot.formula is None:
-                self.precedents.changed.add(at)
+                self.precedents.change(at)
             elif ERROR_VALUE not in broken:
                 what = f"holds {quoted(text_of(spot.value))}, published as {quoted(text_of(spot.published))}"
                 self.doubtful.append((at, _finding(STALE, unit, id_, name, what)))

@@ -10,10 +10,11 @@ from ledger.reads import reads
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ledger.cellformula import Reference
     from ledger.cells import Cell
-    from ledger.received import Received
+    from ledger.received import Received, Sheet
 
-#: A cell by its sheet, row and column; row and column 0 stand for the set of a sheet's rows.
+#: A cell by its sheet, row and column: row 0 is some row of a column, column 0 with it the set of rows.
 At = tuple[str, int, int]
 _EMPTY: Mapping[int, Cell] = {}
 
@@ -25,6 +26,11 @@ class Precedents:
     book: Received
     changed: set[At] = field(default_factory=set)
     sound: set[At] = field(default_factory=set)
+
+    def change(self, at: At) -> None:
+        """Note a cell that was changed; a range finds it by its column, for it may be empty now."""
+        title, _, column = at
+        self.changed.update((at, (title, 0, column)))
 
     def explain(self, start: At) -> bool:
         """Whether a cell was changed, or rests on one that was.
@@ -51,7 +57,7 @@ class Precedents:
         return False
 
     def _read_by(self, at: At) -> Iterator[At]:
-        """Yield what the formula of a cell reads; of a range also the set of its rows."""
+        """Yield what the formula of a cell reads."""
         title, row, column = at
         sheet = self.book.sheets.get(title)
         cell = sheet.rows.get(row, _EMPTY).get(column) if sheet else None
@@ -59,8 +65,18 @@ class Precedents:
             on = self.book.sheets.get(each.sheet or title)
             if on is None:
                 continue
-            if not each.is_cell:
-                yield on.title, 0, 0
-            for number in range(each.row, min(each.last_row, max(on.rows, default=0)) + 1):
-                for place in range(each.column, each.last_column + 1):
-                    yield on.title, number, place
+            if each.is_cell:
+                yield on.title, each.row, each.column
+            else:
+                yield from _range(on, each)
+
+
+def _range(on: Sheet, each: Reference) -> Iterator[At]:
+    """Yield the set of rows, the columns and the cells of a range, as far as there are any."""
+    yield on.title, 0, 0
+    for column in range(each.column, each.last_column + 1):
+        yield on.title, 0, column
+    for row in (row for row in on.rows if each.row <= row <= each.last_row):
+        for column in on.rows[row]:
+            if each.column <= column <= each.last_column:
+                yield on.title, row, column

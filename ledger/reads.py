@@ -21,7 +21,9 @@ _OWN_ROW = re.compile(
     re.VERBOSE,
 )
 _TEXT = re.compile(r"""('(?:[^']|'')*')|"(?:[^"]|"")*\"""")
-_OTHER_FILE = re.compile(r"\[[^\[\]]+\][^\[\]'!(,+*/&=<>^-]*'?!|'[^']*[\\/][^']*'!|'[^']*\[[^']*'!")
+_QUOTED_SHEET = re.compile(r"'((?:[^']|'')*)'!")
+_OF_A_FILE = re.compile(r"[\[\\/]")
+_PLAIN_SHEET = re.compile(r"(\[[^\[\]]+\][\w.]*)!")
 _EXCHANGE = re.compile(r"[\w.]+\|\s*'?[^'!]*'?![^,)]*")
 _WHOLE_COLUMN = re.compile(r"\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w(])")
 _LINK = re.compile(r'(?i)\bHYPERLINK\(\s*("?)([^"&,)]*)')
@@ -55,7 +57,7 @@ def reads(formula: str) -> Reads:
         () if exchanges else tuple(_names(pieces, without)),
         tuple(piece.text.upper() for piece in pieces if piece.kind == "function"),
         tuple(piece.text for piece in pieces if piece.kind == "error"),
-        () if exchanges else tuple(found[0].removesuffix("!") for found in _OTHER_FILE.finditer(without)),
+        () if exchanges else tuple(_links(without)),
         exchanges,
         tuple(quote + target for quote, target in _LINK.findall(formula)),
     )
@@ -72,10 +74,17 @@ def _pieces(formula: str) -> Iterator[Token]:
             return
 
 
+def _links(formula: str) -> Iterator[str]:
+    """Yield the sheets of other files: none of ours can have a bracket or a slash in its title."""
+    yield from _PLAIN_SHEET.findall(formula)
+    yield from (found[0][:-1] for found in _QUOTED_SHEET.finditer(formula) if _OF_A_FILE.search(found[1]))
+
+
 def _names(pieces: list[Token], formula: str) -> Iterator[str]:
     whole = _WHOLE_COLUMN.search(formula)
     for piece in pieces:
-        if piece.kind == "name" and not (whole and len(piece.text) <= _SHORT):
+        plain = piece.text.rpartition("!")[2]
+        if piece.kind == "name" and not (whole and len(plain) <= _SHORT):
             yield piece.text
 
 

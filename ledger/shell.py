@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ROWS = re.compile(rb"<(?:\w+:)?sheetData\b[^>]*>|</(?:\w+:)?sheetData>")
 _HIDDEN_ROW = re.compile(rb"<(?:\w+:)?row\b([^>]*\shidden=[\"'](?:1|true)[\"'][^>]*)>")
-_NUMBER = re.compile(rb"\br=[\"']([0-9]+)")
+_ROW_NUMBER = re.compile(rb"\br=[\"']([0-9]+)")
 _TRUE = {"1", "true"}
 
 
@@ -83,9 +83,9 @@ def _sheet(parts: Parts, part: str, title: str, state: str) -> SheetShell:
     data = parts.found[part]
     before, *_, after = _ROWS.split(data)
     tree = Parts(parts.name, {part: before + after}).tree(part) if after != before else parts.tree(part)
-    rows = (_NUMBER.search(found[1]) for found in _HIDDEN_ROW.finditer(data))
+    rows = (_ROW_NUMBER.search(found[1]) for found in _HIDDEN_ROW.finditer(data))
     columns = (
-        (int(each.get("min", "0")), int(each.get("max", "0")))
+        (_number(each.get("min", "")), _number(each.get("max", "")))
         for each in tree.iter("col")
         if each.get("hidden") in _TRUE
     )
@@ -100,6 +100,10 @@ def _sheet(parts: Parts, part: str, title: str, state: str) -> SheetShell:
         tuple(decoded(target) for _, target, external in relations if external),
         tuple(table.get("displayName", "") for table in tables if table.get("headerRowCount") == "0"),
     )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
 
 
 def _lists(tree: Element) -> Iterator[tuple[str, str]]:
