@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ledger.bookrules import BOOK_RULES, Book
 from ledger.cellrules import Named, gone
 from ledger.formularules import formula_findings
-from ledger.likeness import unlike
+from ledger.likeness import between, unlike
 from ledger.parts import opened
 from ledger.precedents import Precedents
 from ledger.printedrules import printed_findings
@@ -43,6 +43,7 @@ def audit(name: str, data: bytes) -> Audited:
     found = [*gone(reading), *Named(reading, precedents).findings()]
     found += printed_findings(reading, precedents)
     found += unlike(reading)
+    found += between(reading)
     found += formula_findings(reading)
     found += (finding for rule in BOOK_RULES for finding in rule(book))
     # A formula with a short range is not that of its column: it is told once.

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from ledger.cellformula import column_number, corner, letters_of
 from ledger.cellrules import quoted
+from ledger.formularules import missing_rows, range_text
 from ledger.package import title_faults
 from ledger.places import VALUE, Places
 from ledger.reads import reads
-from ledger.rules import HIDDEN, LENGTH, LINK, LIST, MACRO, NAME, TABLE, TITLE, UNKNOWN, Finding
+from ledger.rules import HIDDEN, LENGTH, LINK, LIST, MACRO, NAME, RANGE, TABLE, TITLE, UNKNOWN, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,6 +174,17 @@ def lists(book: Book) -> Iterator[Finding]:
                 yield Finding(LIST, sheet.title, "", "", f"{sheet.title}!{place}", what)
 
 
+def list_ranges(book: Book) -> Iterator[Finding]:
+    """Yield drop-downs that leave out rows of the table that they list."""
+    for sheet in book.shell.sheets:
+        for place, formula in sheet.lists:
+            for each in reads(formula).references:
+                on = book.reading.places.get(each.sheet or sheet.title, _NOWHERE)
+                if not each.is_cell and (missing := missing_rows(on, each, 0)):
+                    what = f"its drop-down lists {range_text(each)} and leaves out {missing}"
+                    yield Finding(RANGE, sheet.title, "", "", f"{sheet.title}!{place}", what)
+
+
 def links(book: Book) -> Iterator[Finding]:
     """Yield other workbooks, files and data that the workbook is linked to; a web page is only a link."""
     for target in book.reading.book.links:
@@ -219,6 +231,7 @@ BOOK_RULES: tuple[Callable[[Book], Iterator[Finding]], ...] = (
     titles,
     texts,
     lists,
+    list_ranges,
     links,
     macros,
     hidden,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ledger.cellformula import letters_of
+from ledger.cellformula import letters_of, shifted
 from ledger.cellrules import held, quoted
+from ledger.places import FIXED_SHEETS, PRINTED
 from ledger.reads import shape
 from ledger.record import ROWS
 from ledger.rules import CONSTANT, FORMULA, Finding
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _EMPTY: Mapping[int, Cell] = {}
 _FEWEST = 3
+_HIDDEN = "_"
 
 
 def unlike(reading: Reading) -> Iterator[Finding]:
@@ -36,6 +38,29 @@ def unlike(reading: Reading) -> Iterator[Finding]:
             for rule, row, what in odd(unit.sheet, rows, column):
                 address = f"{title}!{letters_of(column)}{row}"
                 yield Finding(rule, title, ids[row], names.get(column, ""), address, what)
+
+
+def between(reading: Reading) -> Iterator[Finding]:
+    """Yield the constants that stand between two formulas of a column, on sheets that have no record.
+
+    Our own checks differ from row to row; on a reader's sheet the two formulas must be alike.
+    """
+    for title, sheet in reading.book.sheets.items():
+        if title in reading.places or title == PRINTED or title.startswith(_HIDDEN):
+            continue
+        for row, cells in sheet.rows.items():
+            for column, cell in cells.items():
+                if cell.formula is not None or cell.value is None:
+                    continue
+                above, below = (_formula(sheet, number, column) for number in (row - 1, row + 1))
+                if above and below and (title in FIXED_SHEETS or shifted(above, 2, 0) == below):
+                    address = f"{title}!{letters_of(column)}{row}"
+                    yield Finding(CONSTANT, title, "", "", address, f"{held(cell)} between two formulas")
+
+
+def _formula(sheet: Sheet, row: int, column: int) -> str | None:
+    cell = sheet.rows.get(row, _EMPTY).get(column)
+    return None if cell is None else cell.formula
 
 
 def odd(sheet: Sheet, rows: Sequence[int], column: int) -> Iterator[tuple[str, int, str]]:

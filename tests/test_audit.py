@@ -30,6 +30,7 @@ FOUND = {
         ("constant", "grid/b/work", "Printed!B6"),
         ("constant", "grid/c/time", "Printed!C7"),
     ],
+    "constant-between": [("constant", "Definitions", "Definitions!F12")],
     "constant-helper": [("constant", "grid/c/work", "Printed!M7"), ("constant", "grid/b", "grid!N14")],
     "id-printed": [("id", "grid/b/label", "Printed!G6")],
     "formula": [("formula", "grid/d/m", "grid!C16"), ("formula", "grid/b/work", "grid!F14")],
@@ -39,6 +40,8 @@ FOUND = {
         ("range", "grid/rate.speed", "grid!B7"),
         ("range", "one/rate.speed", "one!B10"),
         ("range", "one/rate.speed", "one!B10"),
+        ("range", "grid", "grid!B5"),
+        ("range", "one", "one!B5"),
     ],
     "range-sum": [("range", "grid", "grid!F18"), ("range", "grid", "grid!G18")],
     "error": [("error value", "grid/a/1/time", "grid!G13")],
@@ -169,6 +172,18 @@ def test_values_that_follow_an_edited_input_are_not_stale():
 def test_sorted_rows_are_no_fault():
     (saved,) = by_libreoffice(rows_swapped(make.read(make.BASE), "grid", 13, 16))
     assert found(saved) == []
+
+
+def _with_own_sheet(book):
+    sheet = book.create_sheet("mine")
+    for row in range(1, 6):
+        sheet[f"A{row}"], sheet[f"B{row}"] = f"=grid!C{row + 12}*2", row
+    sheet["A3"] = 7
+
+
+def test_a_gap_in_a_column_that_a_reader_added_is_found():
+    places = found(by_openpyxl(make.read(make.BASE), _with_own_sheet))
+    assert [each for each in places if each[0] != UNCACHED] == [("constant", "mine", "mine!A3")]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ _PART = {
     "one": "xl/worksheets/sheet2.xml",
     "Printed": "xl/worksheets/sheet3.xml",
     "rates": "xl/worksheets/sheet4.xml",
+    "Definitions": "xl/worksheets/sheet5.xml",
 }
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _OFFICE = "http://schemas.microsoft.com/office"
@@ -123,8 +124,6 @@ def ranges_grown(parts):
     """Let every formula and drop-down cover the appended row, as Excel does."""
     for part in _PART.values():
         parts[part] = re.sub(r"(rates!\$[A-C]\$6:\$[A-C]\$)8", r"\g<1>9", parts[part])
-    for part in ("xl/worksheets/sheet5.xml",):
-        parts[part] = re.sub(r"(rates!\$[A-C]\$6:\$[A-C]\$)8", r"\g<1>9", parts[part])
 
 
 def table(parts, area, headers, title="extra"):
@@ -164,6 +163,10 @@ def emptied(parts):
 def constant_printed(parts):
     put(parts, "Printed", "B6", "9 k")
     put(parts, "Printed", "C7", "1.0", '"1.0"')
+
+
+def constant_between(parts):
+    put(parts, "Definitions", "F12", "=$C13")
 
 
 def constant_helper(parts):
@@ -329,6 +332,7 @@ FAULTS = {
     "constant": constant,
     "constant-emptied": emptied,
     "constant-printed": constant_printed,
+    "constant-between": constant_between,
     "constant-helper": constant_helper,
     "id-printed": printed_row,
     "formula": formula,
