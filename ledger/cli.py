@@ -248,6 +248,13 @@ def _git_config(options: argparse.Namespace) -> int:
     return _say(gitconfig.switched(Path.cwd(), options.switch))
 
 
+def _audit(options: argparse.Namespace) -> int:
+    """Tell what is wrong with a workbook: constants over formulas, short ranges, stale values, links."""
+    from ledger import auditor  # noqa: PLC0415  # nothing else reads workbooks
+
+    return _say(auditor.answer(options.workbook, auditor.JSON if options.json else auditor.TEXT))
+
+
 def _init(options: argparse.Namespace) -> int:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger import starter  # noqa: PLC0415  # it reads the package's files
@@ -277,6 +284,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "review": _review,
     "diff": _diff,
     "git-config": _git_config,
+    "audit": _audit,
     "init": _init,
     "schema": _schema,
 }

@@ -121,19 +121,31 @@ def check_names(titles: Iterable[str], names: Iterable[str], tables: Mapping[str
     problems.raise_any()
 
 
+def title_faults(titles: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return each sheet title that a spreadsheet would refuse, with the reason."""
+    return tuple(_faults(titles, _TITLE_FAULTS, _MAX_TITLE))
+
+
 def _check(
     what: str, texts: Iterable[str], faults: Iterable[tuple[str, str]], longest: int, problems: Problems
 ) -> None:
-    """Note each text that has a fault, is too long in UTF-16 units, or comes twice without case."""
+    for text, fault in _faults(texts, faults, longest):
+        problems.add(f"{what} {text!r} {fault}")
+
+
+def _faults(
+    texts: Iterable[str], faults: Iterable[tuple[str, str]], longest: int
+) -> Iterator[tuple[str, str]]:
+    """Yield each text that has a fault, is too long in UTF-16 units, or comes twice without case."""
     seen: dict[str, str] = {}
     for text in texts:
         for pattern, fault in faults:
             if re.search(pattern, text):
-                problems.add(f"{what} {text!r} {fault}")
+                yield text, fault
         if (length := len(text.encode("utf-16-le", "surrogatepass")) // 2) > longest:
-            problems.add(f"{what} {text!r} has {length} characters; at most {longest}")
+            yield text, f"has {length} characters; at most {longest}"
         if (key := text.casefold()) in seen:
-            problems.add(f"{what} {text!r} is there already, as {seen[key]!r}; case makes no difference")
+            yield text, f"is there already, as {seen[key]!r}; case makes no difference"
         seen.setdefault(key, text)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 #: What a workbook may unpack to, and how much more than its size: a zip bomb is both large and steep.
 MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 30, 10_000, 400
 _SMALL = 32 << 20
+_ZIP = b"PK\x03\x04"
+_AGAIN, _UNSAFE = "ask for it again", "do not open it; ask where it comes from"
 _CHUNK = 1 << 20
+_XML = (".xml", ".rels")
+_LEAVES = re.compile(r"(?:^|[\\/])\.\.(?:[\\/]|$)|^[A-Za-z]:")
 _WORKBOOK = "xl/workbook.xml"
 _SIGNATURES = (
     (
@@ -79,6 +84,8 @@ def opened(name: str, data: bytes) -> Parts:
         if data.startswith(start):
             raise refused(name, what, hint)
     if not zipfile.is_zipfile(io.BytesIO(data)):
+        if data.startswith(_ZIP):
+            raise refused(name, "is cut off: a zip without its end", _AGAIN)
         what = "is text, such as a CSV, not a workbook" if _is_text(data) else "is no workbook: not a zip"
         raise refused(name, what, "name an .xlsx file")
     try:
@@ -86,7 +93,7 @@ def opened(name: str, data: bytes) -> Parts:
             _check(name, archive, len(data))
             found = _unpacked(name, archive)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise refused(name, f"is damaged: {error}", "ask for it again") from None
+        raise refused(name, f"is damaged: {error}", _AGAIN) from None
     for part, what, hint in _OTHERS:
         if part in found and _WORKBOOK not in found:
             raise refused(name, what, hint)
@@ -109,27 +116,34 @@ def _check(name: str, archive: zipfile.ZipFile, size: int) -> None:
     infos = archive.infolist()
     total = sum(info.file_size for info in infos)
     if len(infos) > MOST_PARTS:
-        raise refused(name, f"has {len(infos)} parts, at most {MOST_PARTS} are read")
+        raise refused(name, f"has {len(infos)} parts, at most {MOST_PARTS} are read", _UNSAFE)
     if total > MOST_BYTES or (total > _SMALL and total > STEEPEST * size):
-        raise refused(name, f"unpacks from {size:,} to {total:,} bytes, as a zip bomb does")
+        raise refused(name, f"unpacks from {size:,} to {total:,} bytes, as a zip bomb does", _UNSAFE)
     if any(info.flag_bits & 1 for info in infos):
         raise refused(name, "is encrypted", "save it without a password")
 
 
 def _unpacked(name: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
+    """Return every part by its name; one that is no XML, such as a macro, without its content."""
     found: dict[str, bytes] = {}
     for info in archive.infolist():
         part = info.filename.lstrip("/")
-        if info.is_dir() or not part.endswith((".xml", ".rels", ".bin")):
+        if info.is_dir():
             continue
+        if _LEAVES.search(part):
+            raise refused(name, f"holds the part {part!r}, which leads out of it", _UNSAFE)
         if part in found:
-            raise refused(name, f"holds the part {part!r} twice")
-        with archive.open(info) as member:
-            data = member.read(info.file_size + 1)
-        if len(data) > info.file_size:
-            raise refused(name, f"conceals the size of the part {part!r}, as a zip bomb does")
-        found[part] = data if part.endswith((".xml", ".rels")) else b""
+            raise refused(name, f"holds the part {part!r} twice", _UNSAFE)
+        found[part] = _content(name, archive, info) if part.endswith(_XML) else b""
     return found
+
+
+def _content(name: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    with archive.open(info) as member:
+        data = member.read(info.file_size + 1)
+    if len(data) > info.file_size:
+        raise refused(name, f"conceals the size of the part {info.filename!r}, as a zip bomb does", _UNSAFE)
+    return data
 
 
 def parse(
@@ -146,7 +160,9 @@ def parse(
     """
 
     def doctype(*_: object) -> None:
-        raise refused(parts.name, f"the part {part!r} has a document type, which a workbook never has")
+        raise refused(
+            parts.name, f"the part {part!r} has a document type, which a workbook never has", _UNSAFE
+        )
 
     def root(tag: str, attributes: dict[str, str]) -> None:
         prefix, colon, _ = tag.rpartition(":")
@@ -162,8 +178,8 @@ def parse(
     reader.CharacterDataHandler = text
     try:
         reader.Parse(parts.found[part], True)  # noqa: FBT003  # the signature of expat
-    except expat.ExpatError as error:
-        raise refused(parts.name, f"the part {part!r} is damaged: {error}") from None
+    except (expat.ExpatError, LookupError) as error:  # LookupError: an encoding that nobody knows
+        raise refused(parts.name, f"the part {part!r} is damaged: {error}", _AGAIN) from None
 
 
 def _without(prefix: str, call: Callable[..., object]) -> Callable[..., object]:

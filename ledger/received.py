@@ -120,8 +120,8 @@ def _sheet(
 def _comments(root: Element) -> Iterator[Note]:
     authors = [each.text or "" for each in root.iter("author")]
     for each in root.iter("comment"):
-        number = int(each.get("authorId", "0"))
-        author = authors[number] if number < len(authors) else ""
+        number = each.get("authorId", "")
+        author = authors[int(number)] if number.isdecimal() and int(number) < len(authors) else ""
         yield Note(each.get("ref", ""), author, _rich(each).replace("\r\n", "\n"))
 
 

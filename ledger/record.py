@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ BLOCK, ROWS, PRINTED_CELLS = "block", "rows", "printed"
 #: The row of the first unit; rows of a unit before its values: what it is of, its names, its formulas.
 FIRST, HEADS = 3, 3
 PRINTED_HEADS = ("cell", "view", "row", "column", "text")
+_ADDRESS = re.compile("[A-Z]{1,3}[1-9][0-9]*")
 _EMPTY: Mapping[int, Cell] = {}
 
 
@@ -109,5 +111,7 @@ def _printed(sheet: Sheet, first: int) -> Iterator[PrintedCell]:
     row = first
     while not _is_blank(sheet, row):
         told = (sheet.value(row, i) for i in range(1, len(PRINTED_HEADS) + 1))
-        yield PrintedCell(*("" if each is None else str(each) for each in told))
+        found = PrintedCell(*("" if each is None else str(each) for each in told))
+        if _ADDRESS.fullmatch(found.address):
+            yield found
         row += 1

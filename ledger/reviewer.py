@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from ledger.answer import Answer
 from ledger.edition import name_of
-from ledger.errors import LedgerError, Place, Problem
-from ledger.publish import locked, publish
+from ledger.publish import content, locked, publish
 from ledger.review import Review, review, to_write
 from ledger.reviewtold import review_json, review_markdown, review_text
 from ledger.root import PROJECT_FILE
@@ -36,11 +35,3 @@ def applied(root: Path, workbook: Path, form: str) -> Answer:
         became = publish(files, {path: path.read_bytes() for path in files})
     written = [f"{what:9}  {name_of(root, path)}" for path, what in sorted(became.items())]
     return Answer(_FORMS[form](found), found=False, talk="\n".join([*written, "now: tile-ledger build"]))
-
-
-def content(path: Path) -> bytes:
-    """Return the bytes of a workbook that is named on the command line."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise LedgerError(Problem(f"cannot be read: {error.strerror}", Place(str(path)))) from None

@@ -136,6 +136,13 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
             _choice("switch", "disable", "take it out"),
         ),
     ),
+    "audit": (
+        "find what is wrong with a workbook",
+        (
+            (("workbook",), {"type": Path, "metavar": "BOOK.xlsx", "help": "a workbook of ours"}),
+            _JSON,
+        ),
+    ),
     "init": (
         "start a book",
         ((("folder",), {"type": Path, "metavar": "DIR", "help": "a new or an empty folder"}),),
