@@ -18,6 +18,7 @@ from ledger.expr import fold
 from ledger.findings import Finding, findings_of
 from ledger.misses import Block, Miss, Misses, TableRows
 from ledger.plan import (
+    Claimed,
     Computed,
     Fetched,
     Given,
@@ -187,7 +188,7 @@ class _Worker:
                 return self._axis(axis).fields[field].take(picks[axis])
             case Fetched(keys=keys):
                 return self._fetched(node, node.how, [known[key] for key in keys])
-            case Computed(expr=expr):
+            case Computed(expr=expr) | Claimed(expr=expr):
                 return _value(expr, known, length)
             case Shown(name=shown, ladder=ladder):
                 return _shown(known[shown], ladder)

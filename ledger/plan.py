@@ -74,7 +74,17 @@ class Shown:
     ladder: Ladder | None
 
 
-How = Given | RowId | RowKey | RowField | Fetched | Computed | Shown
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim: `expr` is 1 where it holds, 0 where it fails, the empty text where `where` does not hold."""
+
+    where: Computed | None
+    holds: Computed
+    expr: Expr
+    reads: tuple[str, ...]
+
+
+How = Given | RowId | RowKey | RowField | Fetched | Computed | Shown | Claimed
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ledger.claims import planned_claims, unclaimed, with_claims
 from ledger.errors import Place, Problems, near
 from ledger.library import gather
 from ledger.model import listed, spoken
@@ -46,7 +47,9 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
     for name, sheet in report.sheets.items():
         scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)
         title = spoken(sheet.title, language, name)
-        sheets[name] = SheetNames(scope, settings).planned(wanted_names(declared, name), title)
+        names = SheetNames(scope, settings)
+        wanted = unclaimed(declared, name, wanted_names(declared, name))
+        sheets[name] = with_claims(declared, names, names.planned(wanted, title))
     views = planned_views(declared, library, sheets, problems)
     return Plan(
         declared.name,
@@ -59,6 +62,7 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
         sheets,
         views,
         Place(declared.file),
+        planned_claims(declared, sheets, problems),
     )
 
 

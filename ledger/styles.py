@@ -48,6 +48,7 @@ LOOKS: Mapping[str, Look] = {
     "input": Look(color=_BLUE, fill=_CREAM),
     "lookup": Look(color=_GREEN),
     "computed": Look(),
+    "claim": Look(align="center"),
     "printed": Look(align="right"),
     "printed text": Look(align="left", indent=1),
     "helper": Look(color=_GREY, size=9),

@@ -20,6 +20,7 @@ LAYERS = (
     ("given", "remarks"),
     ("evaluate",),
     ("tables", "names", "views", "trace"),
+    ("claims",),
     ("resolve", "render", "layout", "pages", "styles"),
     ("formulas", "displaypage", "snapshot"),
     ("ledgerpage",),
