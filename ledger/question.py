@@ -80,7 +80,7 @@ def answered(declared: Declared, options: Options, question: Question) -> Worked
     }
     views = {name: _open(report.views[name], changed) for name in question.views}
     claims = _printed_claims(report.claims, views)
-    asked = replace(report, sheets=changed, views=views, claims=claims, calc=None)
+    asked = replace(report, sheets=changed, views=views, claims=claims, charts={}, calc=None)
     if table is not None:
         asked = replace(asked, tables={**report.tables, _ROWS: table})
     models = (*declared.models[:-1], (declared.file, asked))

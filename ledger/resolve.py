@@ -12,6 +12,7 @@ from ledger.model import listed, spoken
 from ledger.names import SheetNames
 from ledger.places import FIXED_SHEETS
 from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
+from ledger.plotted import drawn_names, planned_charts
 from ledger.printed import planned_views, wanted_names
 from ledger.sheetscope import SheetScope
 from ledger.tables import planned_tables
@@ -48,8 +49,7 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
         scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)
         title = spoken(sheet.title, language, name)
         names = SheetNames(scope, settings)
-        wanted = unclaimed(declared, name, wanted_names(declared, name))
-        sheets[name] = with_claims(declared, names, names.planned(wanted, title))
+        sheets[name] = with_claims(declared, names, names.planned(_wanted(declared, name), title))
     views = planned_views(declared, library, sheets, problems)
     return Plan(
         declared.name,
@@ -63,7 +63,13 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
         views,
         Place(declared.file),
         planned_claims(declared, sheets, problems),
+        planned_charts(declared, sheets, problems),
     )
+
+
+def _wanted(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:
+    """Return the names of a sheet that views and charts want, each with where it is wanted."""
+    return unclaimed(declared, sheet, (*wanted_names(declared, sheet), *drawn_names(declared, sheet)))
 
 
 def _check_space(

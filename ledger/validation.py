@@ -40,6 +40,8 @@ _OWNERS: Mapping[str, str] = {
     "sheets": "Sheet",
     "views": "View",
     "claims": "Claim",
+    "charts": "Chart",
+    "lines": "ChartLine",
     "calc": "Calc",
 }
 

@@ -14,9 +14,12 @@ from openpyxl.workbook.properties import CalcProperties
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.filters import AutoFilter
 from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
 
+from ledger.charts import scatter
+from ledger.chartspage import charts_page
 from ledger.definitionspage import definitions_page, linked
 from ledger.displaypage import display_page
 from ledger.layout import lay_out
@@ -84,10 +87,11 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
         if not table.sheet
     ]
     printed, cells = printed_page(plan, result, layout, styles)
+    charts = charts_page(plan, result, layout, styles)
     titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
     published = published_page(plan.name, titled, cells, layout, styles)
-    return [*ledgers, printed, *tables, *last, published]
+    return [*ledgers, printed, *([charts] if charts else ()), *tables, *last, published]
 
 
 def _shell(sheet: Worksheet, page: Page) -> None:
@@ -108,6 +112,10 @@ def _shell(sheet: Worksheet, page: Page) -> None:
         choice = DataValidation(type="list", formula1=source, allow_blank=False)
         choice.add(sheet.cell(*place))
         sheet.add_data_validation(choice)
+    for chart in page.charts:
+        sheet.add_chart(scatter(chart), f"A{chart.row}")
+    for chart in page.charts[1:]:
+        sheet.row_breaks.append(Break(id=chart.row - 1))
     if page.table:
         sheet.add_table(_table(page.table))
     _view(sheet, page)

@@ -163,8 +163,8 @@ def agree(expected: Scalar, got: Scalar | None, relative: float = 1e-12) -> bool
     if isinstance(expected, ErrorText) or isinstance(got, ErrorText):
         both = isinstance(expected, ErrorText) and isinstance(got, ErrorText)
         return both and (expected == got or not {str(expected), str(got)} & _BY_NAME)
-    if got is None or expected is None:  # openpyxl reads an empty text as nothing
-        return {expected, got} <= {"", None}
+    if got is None:
+        return expected == ""
     if isinstance(expected, bool) or isinstance(got, bool) or isinstance(expected, str):
         return type(expected) is type(got) and expected == got
     return isinstance(got, numbers.Real) and math.isclose(expected, got, rel_tol=relative)

@@ -12,11 +12,11 @@ ENGINE = ROOT / "ledger"
 # Each module imports only from the lines above its own.
 LAYERS = (
     ("errors", "values", "expr", "positions", "words", "packaged", "markers"),
-    ("stamp", "root", "units", "parse", "model", "records", "targets", "publish", "cellformula"),
+    ("stamp", "root", "drawing", "units", "parse", "model", "records", "targets", "publish", "cellformula"),
     ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning", "places"),
     ("targets.numpy", "targets.excel", "targets.latex", "display", "kinds", "declarations", "inject"),
     ("plan", "library", "nodes"),
-    ("sheetscope", "printed", "findings", "misses"),
+    ("sheetscope", "printed", "plotted", "findings", "misses"),
     ("given", "remarks"),
     ("evaluate",),
     ("tables", "names", "views", "trace"),
@@ -24,7 +24,7 @@ LAYERS = (
     ("resolve", "render", "layout", "pages", "styles"),
     ("formulas", "displaypage", "snapshot"),
     ("ledgerpage",),
-    ("tablepage", "printedpage", "definitionspage", "publishedpage"),
+    ("tablepage", "chartspage", "charts", "printedpage", "definitionspage", "publishedpage"),
     ("workbook", "work"),
     ("build", "explain", "frames", "question", "shown"),
     ("book", "calc", "moved"),
@@ -39,7 +39,7 @@ LAYERS = (
 DOORS = {
     "jinja2": {"render"},
     "markdown_it": {"markers"},
-    "openpyxl": {"workbook", "styles", "snapshot"},
+    "openpyxl": {"workbook", "charts", "styles", "snapshot"},
     "pandas": {"frames"},
     "pydantic": {"model", "validation"},
     "tomllib": {"declarations", "positions"},
