@@ -14,7 +14,7 @@ from ledger import scenario
 from ledger.build import origins
 from ledger.declarations import located_place
 from ledger.errors import LedgerError
-from ledger.plan import Computed, Given
+from ledger.plan import Claimed, Computed, Given
 from ledger.root import PROJECT_FILE
 from ledger.shown import GONE
 from ledger.snapshot import Snapshot, read
@@ -199,7 +199,8 @@ def _formulas(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
     for sheet in plan.sheets.values():
         for node in sheet.nodes.values():
             was = old.formulas.get((sheet.name, node.name))
-            if isinstance(node.how, Computed) and was is not None and was != formula_text(node):
+            computed = isinstance(node.how, Computed | Claimed)
+            if computed and was is not None and was != formula_text(node):
                 changed = ("=", node.place.file, node.name)
                 yield Cause(_line(made, node.place), node.name, was, formula_text(node), changed)
 

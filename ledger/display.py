@@ -14,7 +14,7 @@ import numpy as np
 from ledger import units
 from ledger.errors import LedgerError, Problem, near
 from ledger.ladders import Ladder, Rule, Step, ladder
-from ledger.values import DIV0, ERROR_NAMES, NA, NUM, Values
+from ledger.values import DIV0, ERROR_NAMES, NA, NUM, Values, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,7 +150,7 @@ def printed(by: Ladder, values: Values) -> list[str]:
     if values.data.dtype == np.bool_:
         texts = ["TRUE" if each else "FALSE" for each in values.data.tolist()]
     elif values.data.dtype == object:
-        texts = [str(each) for each in values.data]
+        texts = [plain(each) for each in values.data.tolist()]
     else:
         data = values.data if values.errors is None else np.where(values.errors > 0, 0.0, values.data)
         texts = _numbers(by, data.astype(np.float64))

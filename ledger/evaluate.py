@@ -19,6 +19,7 @@ from ledger.findings import Finding, findings_of
 from ledger.misses import Block, Miss, Misses, TableRows
 from ledger.pins import pinned
 from ledger.plan import (
+    Claimed,
     Computed,
     Fetched,
     Given,
@@ -195,7 +196,7 @@ class _Worker:
                 return self._axis(axis).fields[field].take(picks[axis])
             case Fetched(keys=keys):
                 return self._fetched(node, node.how, [known[key] for key in keys])
-            case Computed(expr=expr):
+            case Computed(expr=expr) | Claimed(expr=expr):
                 return _value(expr, known, length)
             case Shown(name=shown, ladder=ladder):
                 return _shown(known[shown], ladder)

@@ -12,7 +12,7 @@ from ledger.expr import names
 from ledger.formulas import formula
 from ledger.layout import cell, lay_out, sheet_reference
 from ledger.nodes import displayed
-from ledger.plan import Computed
+from ledger.plan import Claimed, Computed
 from ledger.sheetdata import ROW
 from ledger.trace import Leaf, Spot, at, dependents, leaves, reads
 from ledger.values import ERROR_NAMES, number_text
@@ -164,9 +164,17 @@ def printed_text(plan: Plan, result: Result, spot: Spot, rule: str = "") -> str:
 
 def _numbers(plan: Plan, result: Result, spot: Spot) -> str:
     """Return the author's formula with values in place of names; empty for what is not computed."""
-    how = plan.sheets[spot.sheet].nodes[spot.name].how
-    if not isinstance(how, Computed):
-        return ""
+    match plan.sheets[spot.sheet].nodes[spot.name].how:
+        case Computed() as how:
+            return _put_in(plan, result, spot, how)
+        case Claimed(where=None, holds=holds):
+            return _put_in(plan, result, spot, holds)
+        case Claimed(where=Computed() as where, holds=holds):
+            return f"{_put_in(plan, result, spot, holds)} where {_put_in(plan, result, spot, where)}"
+    return ""
+
+
+def _put_in(plan: Plan, result: Result, spot: Spot, how: Computed) -> str:
     text = how.text
     for name in sorted(names(how.declared), key=lambda each: each.start, reverse=True):
         end = name.start + len(name.id)

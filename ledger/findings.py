@@ -1,4 +1,4 @@
-"""What a reader should know of computed values: errors, knife-edges, whole numbers beyond 2**53."""
+"""What a reader should know of computed values: errors, knife-edges, large whole numbers, failed claims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ledger.plan import Computed
+from ledger.plan import Claimed, Computed
 from ledger.values import ERROR_NAMES, EXACT, Values
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 KNIFE_EDGE = "knife-edge"
 INEXACT = "inexact"
+FAILS = "claim fails"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something a reader should know: an error value, a knife-edge, a whole number beyond 2**53."""
+    """An error value, a knife-edge, a whole number beyond 2**53, a claim that fails in some rows."""
 
     sheet: str
     column: str
@@ -37,10 +38,10 @@ class Finding:
 
 
 def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]) -> list[Finding]:
-    """Return what is told of a sheet's computed nodes: errors, knife-edges, numbers beyond 2**53."""
+    """Return what is told of a sheet's computed nodes, node by node."""
     found = []
     for name, node in sheet.nodes.items():
-        if not isinstance(node.how, Computed):
+        if not isinstance(node.how, Computed | Claimed):
             continue
         values = values_of[name]
         masks: list[tuple[str, npt.NDArray[np.bool_]]] = []
@@ -48,7 +49,9 @@ def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str,
             masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
         if values.edges is not None:
             masks.append((KNIFE_EDGE, values.edges))
-        if node.kind.kind == "number" and node.kind.whole:
+        if isinstance(node.how, Claimed):
+            masks.append((FAILS, _fails(values)))
+        elif node.kind.kind == "number" and node.kind.whole:
             masks.append((INEXACT, np.abs(values.data) > EXACT))
         for what, mask in masks:
             rows = np.flatnonzero(mask)
@@ -56,3 +59,9 @@ def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str,
                 first = ids[rows[0]] if node.varies else ""
                 found.append(Finding(sheet.name, name, what, len(rows), first))
     return found
+
+
+def _fails(values: Values) -> npt.NDArray[np.bool_]:
+    """Return where a claim is 0; a row in which it has no value is an error, told as one."""
+    failed = np.array([each == 0.0 for each in values.data.tolist()], dtype=np.bool_)
+    return failed if values.errors is None else failed & (values.errors == 0)

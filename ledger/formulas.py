@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ledger import display
 from ledger.layout import Layout, cell, sheet_reference, span
 from ledger.places import DISPLAY
-from ledger.plan import Computed, Fetched, Shown
+from ledger.plan import Claimed, Computed, Fetched, Shown
 from ledger.sheetdata import ROW
 from ledger.targets import compile_to
 from ledger.targets.excel import EXCEL
@@ -37,7 +37,7 @@ def formula(layout: Layout, sheet: str, node: Node) -> str | None:
     """Return the formula of a node, None for what is given."""
     on = layout.sheets[sheet]
     match node.how:
-        case Computed(expr=expr):
+        case Computed(expr=expr) | Claimed(expr=expr):
             return compile_to(EXCEL, expr, lambda name: reference(on, name))
         case Fetched(table, field, keys):
             at = layout.tables[table]

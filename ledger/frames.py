@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ledger.plan import Shown
-from ledger.values import ERROR_NAMES, Values, number_text
+from ledger.values import ERROR_NAMES, Values, number_text, plain, texts
 
 if TYPE_CHECKING:
     from ledger.work import Worked
@@ -30,6 +30,8 @@ def _column(values: Values, length: int) -> np.ndarray[tuple[int], np.dtype[np.o
         data = np.array(
             [number_text(each) if np.isfinite(each) else "" for each in data.tolist()], dtype=object
         )
+    elif data.dtype == object:
+        data = texts([plain(each) for each in data.tolist()]).data
     if values.errors is not None:
         data = np.where(values.errors > 0, np.array(ERROR_NAMES, dtype=object)[values.errors], data)
     return np.broadcast_to(data, (length,))

@@ -10,7 +10,7 @@ from ledger.formulas import formula, shown_helpers
 from ledger.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout
 from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values, text_width
 from ledger.places import DEFINITIONS
-from ledger.plan import ID, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
+from ledger.plan import ID, Claimed, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
 from ledger.sheetdata import Band, Cells
 from ledger.styles import GENERAL, Styles
 from ledger.trace import row_source
@@ -63,6 +63,8 @@ def look(node: Node) -> str:
             return "lookup"
         case RowId() | RowKey():
             return "id"
+        case Claimed():
+            return "claim"
     return "computed"
 
 

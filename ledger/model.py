@@ -1,4 +1,4 @@
-"""What an author may declare: project, report, model, table, sheet, view."""
+"""What an author may declare: project, report, model, table, sheet, view, claim, chart."""
 
 from __future__ import annotations
 
@@ -151,6 +151,38 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
+class Claim:
+    """A sentence about the rows of a sheet: `holds` where `where` does, on all rows if that is empty."""
+
+    name: Identifier
+    sheet: Identifier
+    claim: Label
+    holds: str
+    where: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class ChartLine:
+    """A line of a chart: each point is two names that do not vary by row, its x and its y."""
+
+    points: list[list[str]]
+    label: Label = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Chart:
+    """A scatter chart of a sheet: one point a row, and lines; `log` draws both axes by powers of ten."""
+
+    sheet: Identifier
+    x: str
+    y: str
+    title: Label = ""
+    scale: Literal["linear", "log"] = "linear"
+    lines: list[ChartLine] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Calc:
     """What a single question asks for: the views that answer it, those of a sweep, other names of inputs.
 
@@ -175,6 +207,8 @@ class Report(Model):
     limits: list[Label] = field(default_factory=list)
     sheets: dict[Identifier, Sheet] = field(default_factory=dict)
     views: dict[Identifier, View] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    charts: dict[Identifier, Chart] = field(default_factory=dict)
     calc: Calc | None = None
 
 

@@ -13,8 +13,7 @@ from ledger.model import listed
 from ledger.nodes import check_bounds
 from ledger.parse import parse
 from ledger.plan import Computed, Fetched, Given, How, Node, PlannedSheet, Shown
-from ledger.units import COUNT, same, spell
-from ledger.units import parse as parse_unit
+from ledger.units import COUNT, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from ledger.library import Entry
     from ledger.model import Column, Input, Lookup
     from ledger.sheetscope import SheetScope
-    from ledger.units import Unit
 
 
 class _Broken(Exception):  # noqa: N818  # not told: its problem already is
@@ -128,10 +126,10 @@ class SheetNames:
             what = f"{name!r} is a column, and a field of table {scope.axes[number].table!r} in the rows"
             raise LedgerError(Problem(what, entry.place, "rename one of them"))
         computed, kind = self._computed(value.formula, scope.library.formulas[name], place)
-        kind = self._with_unit(kind, entry)
+        kind = scope.with_unit(kind, entry)
         shown = scope.displayed(value.display, kind, value.unit, entry.text_at("display"))
         return Node(
-            name, computed, kind, self._vary(computed.reads), place, value.unit,
+            name, computed, kind, self.vary(computed.reads), place, value.unit,
             scope.said(value.label, name), shown.rule, shown.ladder, value.source, scope.said(value.note),
         )  # fmt: skip
 
@@ -161,36 +159,9 @@ class SheetNames:
         how = Shown(name, shown.kind.kind, ladder)
         self.nodes[text] = Node(text, how, Kind("text"), shown.varies, place, label=text)
 
-    def _vary(self, reads: Iterable[str]) -> bool:
+    def vary(self, reads: Iterable[str]) -> bool:
+        """Whether what reads these names differs from row to row."""
         return any(self.nodes[each].varies for each in reads)
-
-    def _with_unit(self, kind: Kind, entry: Entry[Column]) -> Kind:
-        """Return the kind in the declared unit: a count takes it, anything else must have it."""
-        unit = entry.value.unit
-        if kind.kind != "number":
-            if unit:
-                what = f"a {kind.kind} has no unit, but {unit!r} is declared"
-                self.scope.problems.add(what, entry.text_at("unit"))
-            return kind
-        wanted = self._unit(unit, entry)
-        if same(kind.unit, wanted) or same(kind.unit, COUNT) or kind.free:
-            return replace(kind, unit=wanted)
-        have = spell(kind.unit)
-        if not unit:
-            what = f"the formula gives {have}, no unit is declared"
-            raise LedgerError(Problem(what, entry.place, f"unit = {have!r}"))
-        close = kind.unit.dimension == wanted.dimension
-        hint = f"write to(…, {unit!r})" if close else "one of the two is wrong"
-        raise LedgerError(
-            Problem(f"the formula gives {have}, declared is {unit!r}", entry.text_at("unit"), hint)
-        )
-
-    def _unit(self, unit: str, entry: Entry[Column]) -> Unit:
-        try:
-            return parse_unit(unit, self.scope.library.atoms)
-        except LedgerError as error:
-            problem = error.problems[0]
-            raise LedgerError(replace(problem, place=entry.text_at("unit"))) from None
 
     def _input(self, name: str, entry: Entry[Input]) -> Node:
         """Return an input: set, or the row's field, or its default."""
@@ -211,7 +182,7 @@ class SheetNames:
     def _input_node(self, name: str, entry: Entry[Input], how: How, place: Place) -> Node:
         value, kind = entry.value, self.scope.kind_of(entry)
         shown = self.scope.displayed(value.display, kind, value.unit, entry.text_at("display"))
-        varies = self._vary(how.reads) if isinstance(how, Computed) else False
+        varies = self.vary(how.reads) if isinstance(how, Computed) else False
         return Node(
             name, how, kind, varies, place, value.unit, self.scope.said(value.label, name),
             shown.rule, shown.ladder, value.source, bounds=(value.min, value.max),
@@ -238,7 +209,7 @@ class SheetNames:
             return self.scope.row_field(number, name, name)
         if self._has_formula(name):
             how, at = self._default(name, entry, text)
-            return Node(name, how, text, self._vary(how.reads), at, label=label, source=value.source)
+            return Node(name, how, text, self.vary(how.reads), at, label=label, source=value.source)
         asked = Asked(name, text, value.default, entry.text_at("default"))
         given, at = given_value(self.scope, self.settings, asked)
         return Node(name, Given(given), text, varies=False, place=at, label=label, source=value.source)
@@ -285,6 +256,11 @@ class SheetNames:
         if not self.scope.axes and not self.scope.unknown_rows():
             self.scope.problems.add(f"sheet {self.scope.name!r} has no rows to filter", place)
             return None
+        found = self.truth(text, place, "a row filter")
+        return found.expr if found else None
+
+    def truth(self, text: str, place: Place, what: str) -> Computed | None:
+        """Return a formula that holds or not, None after telling what is wrong with it."""
         try:
             computed, kind = self._computed(text, parse(text, place), place)
         except LedgerError as error:
@@ -292,7 +268,7 @@ class SheetNames:
             return None
         except _Broken:
             return None
-        if kind.kind != "bool":
-            self.scope.problems.add(f"a row filter is a comparison, not a {kind.kind}", place)
-            return None
-        return computed.expr
+        if kind.kind == "bool":
+            return computed
+        self.scope.problems.add(f"{what} is a comparison, not a {kind.kind}", place)
+        return None

@@ -14,6 +14,8 @@ from ledger.values import Values, texts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ledger.drawing import ChartObject
+
 _NARROWEST, _WIDEST = 9.0, 60.0
 _LINE = 15.0
 # Notes of formulas are set smaller: more letters to a line, more lines to a point.
@@ -65,6 +67,7 @@ class Page:
     fold: int = 0
     repeat: tuple[int, int] | None = None
     width: int = 0
+    charts: tuple[ChartObject, ...] = ()
     state: Literal["visible", "hidden", "veryHidden"] = "visible"
 
 

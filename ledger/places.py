@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
     from ledger.cellformula import Reference
 
-#: Sheets that every workbook has; the hidden ones hold the ladders, and what was published.
-ABOUT, PRINTED, DEFINITIONS, CHECKS = "About", "Printed", "Definitions", "Checks"
+#: Sheets of every workbook, `Charts` of those that have some; the hidden ones hold the ladders, and what
+#: was published.
+ABOUT, PRINTED, CHARTS, DEFINITIONS, CHECKS = "About", "Printed", "Charts", "Definitions", "Checks"
 DISPLAY, PUBLISHED = "_display", "_published"
-FIXED_SHEETS = (ABOUT, PRINTED, DEFINITIONS, CHECKS, DISPLAY, PUBLISHED)
+FIXED_SHEETS = (ABOUT, PRINTED, CHARTS, DEFINITIONS, CHECKS, DISPLAY, PUBLISHED)
 #: What the columns of a ladder on the hidden sheet hold; a blank one stands between two ladders.
 LADDER_HEADS = ("from", "scale", "power", "suffix")
 #: The column of the values in a block of names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,17 @@ class Shown:
     ladder: Ladder | None
 
 
-How = Given | RowId | RowKey | RowField | Fetched | Computed | Shown
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim: `expr` is 1 where it holds, 0 where it fails, the empty text where `where` does not hold."""
+
+    where: Computed | None
+    holds: Computed
+    expr: Expr
+    reads: tuple[str, ...]
+
+
+How = Given | RowId | RowKey | RowField | Fetched | Computed | Shown | Claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +182,28 @@ class PlannedClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedLine:
+    """A line of a chart: the names of the x and the y of each of its points."""
+
+    label: str
+    points: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChart:
+    """A scatter chart of a sheet, one point a row; `scale` is that of both axes."""
+
+    name: str
+    sheet: str
+    title: str
+    x: str
+    y: str
+    scale: Literal["linear", "log"]
+    lines: tuple[PlannedLine, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A report, resolved."""
 
@@ -186,3 +218,4 @@ class Plan:
     views: tuple[PlannedView, ...]
     place: Place
     claims: tuple[PlannedClaim, ...] = ()
+    charts: tuple[PlannedChart, ...] = ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ledger.declarations import Declared
     from ledger.library import Library
-    from ledger.model import Scalar, Sheet, View
+    from ledger.model import Claim, Scalar, Sheet, View
     from ledger.work import Worked
 
 _ROWS = "rows"
@@ -79,7 +79,8 @@ def answered(declared: Declared, options: Options, question: Question) -> Worked
         if name in sheets
     }
     views = {name: _open(report.views[name], changed) for name in question.views}
-    asked = replace(report, sheets=changed, views=views, calc=None)
+    claims = _printed_claims(report.claims, views)
+    asked = replace(report, sheets=changed, views=views, claims=claims, charts={}, calc=None)
     if table is not None:
         asked = replace(asked, tables={**report.tables, _ROWS: table})
     models = (*declared.models[:-1], (declared.file, asked))
@@ -130,6 +131,16 @@ def _changed(sheet: Sheet, lists: Mapping[str, list[Scalar]], table: Table | Non
         return replace(sheet, set={**sheet.set, **lists})
     kept = {name: value for name, value in sheet.set.items() if name not in table.fields}
     return replace(sheet, rows=[_ROWS], set={**kept, **lists})
+
+
+def _printed_claims(claims: list[Claim], views: Mapping[str, View]) -> list[Claim]:
+    """Return the claims that views print: the others are about rows that are not asked for."""
+    printed = {
+        (view.sheet, each if isinstance(each, str) else each.column)
+        for view in views.values()
+        for each in (*view.columns, view.down, view.across, view.cell)
+    }
+    return [claim for claim in claims if (claim.sheet, claim.name) in printed]
 
 
 def _open(view: View, sheets: Mapping[str, Sheet]) -> View:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ledger.claims import planned_claims, unclaimed, with_claims
 from ledger.errors import Place, Problems, near
 from ledger.library import gather
 from ledger.model import listed, spoken
 from ledger.names import SheetNames
 from ledger.places import FIXED_SHEETS
 from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
+from ledger.plotted import drawn_names, planned_charts
 from ledger.printed import planned_views, wanted_names
 from ledger.sheetscope import SheetScope
 from ledger.tables import planned_tables
@@ -46,7 +48,8 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
     for name, sheet in report.sheets.items():
         scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)
         title = spoken(sheet.title, language, name)
-        sheets[name] = SheetNames(scope, settings).planned(wanted_names(declared, name), title)
+        names = SheetNames(scope, settings)
+        sheets[name] = with_claims(declared, names, names.planned(_wanted(declared, name), title))
     views = planned_views(declared, library, sheets, problems)
     return Plan(
         declared.name,
@@ -59,7 +62,14 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
         sheets,
         views,
         Place(declared.file),
+        planned_claims(declared, sheets, problems),
+        planned_charts(declared, sheets, problems),
     )
+
+
+def _wanted(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:
+    """Return the names of a sheet that views and charts want, each with where it is wanted."""
+    return unclaimed(declared, sheet, (*wanted_names(declared, sheet), *drawn_names(declared, sheet)))
 
 
 def _check_space(

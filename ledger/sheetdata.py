@@ -153,7 +153,7 @@ def _column(cells: Cells, rows: slice) -> tuple[str, Sequence[object]]:
     if kind == "O" and cells.formula is None and not all(items):
         odd = {row: "/>" for row, item in enumerate(items) if not item} | odd
     if kind == "O" and cells.formula is not None:
-        odd |= _number_cells(cells.formula, values.data.tolist())
+        odd = _number_cells(cells.formula, values.data.tolist()) | odd
     before, after = _around(kind, cells.formula)
     start = f'<c r="{column_letters(cells.column)}{ROW}" s="{cells.style}"'
     if odd:

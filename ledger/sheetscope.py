@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ledger import units
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.kinds import BROKEN, Kind, described
 from ledger.model import listed, spoken
 from ledger.nodes import Display, declared_kind, displayed
 from ledger.plan import ID, Axis, Fetched, How, Node, PlannedTable, RowField, RowId, RowKey
-from ledger.units import same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.declarations import Declared
     from ledger.library import Entry, Library
-    from ledger.model import Input, Label, Sheet
+    from ledger.model import Column, Input, Label, Sheet
+    from ledger.units import Unit
 
 _TEXT = Kind("text")
 
@@ -50,6 +51,34 @@ class SheetScope:
     def displayed(self, text: str, kind: Kind, unit: str, place: Place) -> Display:
         """Return how a value of this sheet is printed."""
         return displayed(text, kind, unit, place, self.library.atoms, self.problems)
+
+    def with_unit(self, kind: Kind, entry: Entry[Column]) -> Kind:
+        """Return the kind in the declared unit: a count takes it, anything else must have it."""
+        unit = entry.value.unit
+        if kind.kind != "number":
+            if unit:
+                what = f"a {kind.kind} has no unit, but {unit!r} is declared"
+                self.problems.add(what, entry.text_at("unit"))
+            return kind
+        wanted = self._unit(unit, entry)
+        if units.same(kind.unit, wanted) or units.same(kind.unit, units.COUNT) or kind.free:
+            return replace(kind, unit=wanted)
+        have = units.spell(kind.unit)
+        if not unit:
+            what = f"the formula gives {have}, no unit is declared"
+            raise LedgerError(Problem(what, entry.place, f"unit = {have!r}"))
+        close = kind.unit.dimension == wanted.dimension
+        hint = f"write to(…, {unit!r})" if close else "one of the two is wrong"
+        raise LedgerError(
+            Problem(f"the formula gives {have}, declared is {unit!r}", entry.text_at("unit"), hint)
+        )
+
+    def _unit(self, unit: str, entry: Entry[Column]) -> Unit:
+        try:
+            return units.parse(unit, self.library.atoms)
+        except LedgerError as error:
+            problem = error.problems[0]
+            raise LedgerError(replace(problem, place=entry.text_at("unit"))) from None
 
     def unknown_rows(self) -> bool:
         """Whether the rows name a table that is none, so that there is no telling what they give."""
@@ -161,6 +190,6 @@ class SheetScope:
         if BROKEN in (found.kind, wanted):
             return
         fits = found.kind.kind == wanted.kind and (found.kind.whole or not wanted.whole)
-        if not fits or not same(found.kind.unit, wanted.unit):
+        if not fits or not units.same(found.kind.unit, wanted.unit):
             what = f"field {name!r} is {described(found.kind)}, the input of that name is {described(wanted)}"
             raise LedgerError(Problem(what, found.place, "declare both alike"))

@@ -59,6 +59,7 @@ LOOKS: Mapping[str, Look] = {
     "lookup": Look(color=_GREEN),
     "document": Look(color=_GREY, fill=_PALE),
     "computed": Look(),
+    "claim": Look(align="center"),
     "printed": Look(align="right"),
     "printed text": Look(align="left", indent=1),
     "helper": Look(color=_GREY, size=9),

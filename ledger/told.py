@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ledger.findings import INEXACT, KNIFE_EDGE
+from ledger.findings import FAILS, INEXACT, KNIFE_EDGE
 from ledger.inject import warnings
 from ledger.stamp import FRESH, FRESH_JSON
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SCHEMA = 1
 _MOST = 12
 _LABEL = 10
+_FAILED = "failed claim"
 
 
 def notes(made: Edition) -> tuple[str, ...]:
@@ -32,10 +33,13 @@ def notes(made: Edition) -> tuple[str, ...]:
 
 def counts(became: Mapping[Path, str], made: Edition) -> str:
     """Return how many files were written and unchanged, and how many cells to look at."""
-    totals = {KNIFE_EDGE: 0, INEXACT: 0, "error value": 0}
+    totals = {KNIFE_EDGE: 0, INEXACT: 0, "error value": 0, _FAILED: 0}
     for built in made.built:
         for finding in built.findings:
-            totals[finding.what if finding.what in totals else "error value"] += finding.rows
+            if finding.what == FAILS:
+                totals[_FAILED] += 1
+            else:
+                totals[finding.what if finding.what in totals else "error value"] += finding.rows
     files = list(became.values())
     words = [f"{files.count(word)} {word}" for word in ("written", "unchanged")]
     for word, count in totals.items():

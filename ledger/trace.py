@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
-from ledger.plan import Computed, Fetched, Given, RowField, RowId, RowKey, Shown
+from ledger.plan import Claimed, Computed, Fetched, Given, RowField, RowId, RowKey, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Leaf:
 def reads(plan: Plan, spot: Spot) -> tuple[str, ...]:
     """Return the names that a cell reads itself."""
     match plan.sheets[spot.sheet].nodes[spot.name].how:
-        case Computed(reads=names):
+        case Computed(reads=names) | Claimed(reads=names):
             return names
         case Fetched(keys=keys):
             return keys
@@ -103,7 +103,7 @@ def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
             number = result.tables[table].numbers.get(key)
             if number is not None:
                 yield _table_leaf(plan, result, node, table, field, number)
-        case RowId() | RowKey() | Computed() | Shown():
+        case RowId() | RowKey() | Computed() | Claimed() | Shown():
             return
 
 

@@ -39,6 +39,9 @@ _OWNERS: Mapping[str, str] = {
     "columns": "Column",
     "sheets": "Sheet",
     "views": "View",
+    "claims": "Claim",
+    "charts": "Chart",
+    "lines": "ChartLine",
     "calc": "Calc",
 }
 
@@ -154,5 +157,6 @@ def _known_keys(loc: Sequence[str | int], kind: type[Any]) -> tuple[str, ...]:
     """Return the keys that the declaration around `loc` has, in a file of this kind."""
     if "ViewColumn" in loc:
         return _all_keys()["ViewColumn"]
-    named = [_OWNERS[str(part)] for part in loc[:-1] if str(part) in _OWNERS]
+    # Every other part of `loc` is the name or the number of a declaration.
+    named = [_OWNERS[str(part)] for part in loc[:-1:2] if str(part) in _OWNERS]
     return _all_keys()[named[-1] if named else kind.__name__]

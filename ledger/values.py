@@ -56,6 +56,11 @@ def texts(items: Sequence[str]) -> Values:
     return Values(data)
 
 
+def plain(value: object) -> str:
+    """Return a value as text, a number among texts without a needless point."""
+    return number_text(value) if isinstance(value, float) else str(value)
+
+
 def number_text(value: float) -> str:
     """Return the shortest text that reads back as `value`, whole numbers without a point.
 

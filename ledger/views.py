@@ -9,10 +9,10 @@ import numpy as np
 
 from ledger import display
 from ledger.errors import LedgerError, Place, Problem, near
-from ledger.plan import ID, Computed, Fetched, Given
+from ledger.plan import ID, Claimed, Computed, Fetched, Given
 from ledger.targets import compile_to
 from ledger.targets.latex import LATEX, symbol
-from ledger.values import ERROR_NAMES, Values, number_text
+from ledger.values import ERROR_NAMES, Values, number_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ def full_texts(values: Values, rows: range) -> list[str]:
     if picked.data.dtype == np.float64:
         found = [number_text(each) for each in picked.data.tolist()]
     else:
-        found = [str(each) for each in picked.data.tolist()]
+        found = [plain(each) for each in picked.data.tolist()]
     if picked.errors is None:
         return found
     return [
@@ -158,6 +158,10 @@ def formula_text(node: Node) -> str:
     match node.how:
         case Computed(text=text):
             return text
+        case Claimed(where=None, holds=holds):
+            return holds.text
+        case Claimed(where=Computed(text=where), holds=holds):
+            return f"{holds.text} where {where}"
         case Fetched(table=table, field=field, keys=keys):
             return f"{table}[{', '.join(keys)}].{field}"
         case Given():

@@ -24,6 +24,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "source": {"en": "source", "zh": "来源"},
     "sheet": {"en": "sheet", "zh": "工作表"},
     "symbol": {"en": "symbol", "zh": "符号"},
+    "charts": {"en": "Charts", "zh": "图表"},
+    "line": {"en": "line", "zh": "线"},
     "definitions": {"en": "Definitions", "zh": "定义"},
     "printed": {"en": "As the book prints it", "zh": "书中所印"},
     # Checks

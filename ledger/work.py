@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
+from ledger.claims import check_meant
 from ledger.declarations import load, located, project
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate import Result, evaluate
@@ -64,6 +65,9 @@ def work_out(root: Path, names: Sequence[str], settings: Settings, problems: Pro
     reports = load(root, names, problems)
     complete = not problems.found
     found = tuple(worked(declared, settings, problems) for declared in reports)
+    # A claim is about the inputs as declared; set from outside, it may be meant for no row.
+    for each in () if settings.given else found:
+        check_meant(each.plan, each.result, problems)
     if complete:
         settings.check_used(problems)
     return found

@@ -16,10 +16,13 @@ from openpyxl.workbook.properties import CalcProperties
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.filters import AutoFilter
 from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
 
 from ledger.aboutpage import about_page
+from ledger.charts import scatter
+from ledger.chartspage import charts_page
 from ledger.checkspage import checks_page
 from ledger.choices import choices
 from ledger.definitionspage import definitions_page, linked
@@ -89,12 +92,14 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
         if not table.sheet
     ]
     printed, cells = printed_page(plan, result, layout, styles)
+    charts = charts_page(plan, result, layout, styles)
     titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
     checks = checks_page(plan, result, layout, styles)
     published = published_page(plan.name, titled, cells, layout, styles)
     offered = choices(plan, result, layout)
-    pages = [about_page(plan, checks, styles), checks.page, *ledgers, printed, *tables, *last, published]
+    pages = [about_page(plan, checks, styles), checks.page, *ledgers, printed]
+    pages += [*([charts] if charts else ()), *tables, *last, published]
     return [replace(page, choices=offered.get(page.title, {})) for page in pages]
 
 
@@ -119,6 +124,10 @@ def _shell(sheet: Worksheet, page: Page) -> None:
     for each in page.rules:
         rule = Rule("expression", formula=[each.condition], dxf=rule_style(each.look), stopIfTrue=True)
         sheet.conditional_formatting.add(each.area, rule)
+    for chart in page.charts:
+        sheet.add_chart(scatter(chart), f"A{chart.row}")
+    for chart in page.charts[1:]:
+        sheet.row_breaks.append(Break(id=chart.row - 1))
     if page.table:
         sheet.add_table(_table(page.table))
     _view(sheet, page)

@@ -292,6 +292,8 @@ class Book:
 
 
 def _scalar(cell):
+    if cell.data_type == "str":
+        return ""  # a formula's text that is empty, which openpyxl reads as nothing
     return ErrorText(cell.value) if cell.data_type == "e" else cell.value
 
 

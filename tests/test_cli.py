@@ -89,7 +89,8 @@ def test_build_says_on_stdout_what_it_wrote_and_on_stderr_how_it_went(root, caps
     code, out, err = run(capsys, "build", "a")
     assert (code, out) == (0, [f"written    reports/a/{name}" for name in OUTPUTS])
     assert re.fullmatch(
-        r"5 written, 0 unchanged, 0 knife-edges, 0 inexact, 0 error values in \d+\.\d s", err[-1]
+        r"5 written, 0 unchanged, 0 knife-edges, 0 inexact, 0 error values, 0 failed claims in \d+\.\d s",
+        err[-1],
     )
     assert written(root / "reports" / "a") == list(OUTPUTS)
 
@@ -119,7 +120,7 @@ def test_findings_are_talk(capsys):
     code, out, err = run(capsys, "build", "a", "--set", "N=0")
     assert (code, len(out)) == (0, len(OUTPUTS))
     assert err[0] == "a: #DIV/0!: one/flop"
-    assert ", 1 error value in " in err[-1]
+    assert ", 1 error value, " in err[-1]
 
 
 def test_set_reaches_the_outputs(root, capsys):

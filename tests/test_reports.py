@@ -285,7 +285,12 @@ def test_missing_number_is_a_dash_and_a_finding(tmp_path):
         projects.copy_project(tmp_path), "gemm-ledger", machine="teaching-100t-1t", dtype="fp16"
     )
     assert "受 shared 限制的 block 数 : —" in built.files["record.txt"].decode()
-    assert [str(finding) for finding in built.findings] == ["#N/A: default/blocks_by_smem"]
+    assert [str(finding) for finding in built.findings] == [
+        "claim fails: sweep/512^3/a_short_side_meets_the_bandwidth and 1 more row",
+        "#N/A: default/blocks_by_smem",
+        "#N/A: default/default_tile_fits_a_block",
+        "#N/A: default/default_tile_leaves_room_for_two",
+    ]
 
 
 def test_pair_without_a_peak_stops_the_build(tmp_path):

@@ -8,7 +8,7 @@ from projects import ROOT, write_project
 from ledger.declarations import load
 from ledger.errors import LedgerError, Problems
 from ledger.given import Settings
-from ledger.plan import Computed, Fetched, Given, RowField, RowId, RowKey, Shown
+from ledger.plan import Claimed, Computed, Fetched, Given, RowField, RowId, RowKey, Shown
 from ledger.resolve import resolve
 from ledger.work import work
 
@@ -90,7 +90,7 @@ def kinds(sheet):
 def reads(node):
     """Return the names that a node is made from."""
     match node.how:
-        case Computed(reads=names):
+        case Computed(reads=names) | Claimed(reads=names):
             return names
         case Fetched(keys=names):
             return names

@@ -87,7 +87,8 @@ def test_readers_that_do_not_calculate_see_every_value(name, books):
     for reader, sheets in sheets_by_reader(book.xlsx).items():
         for (sheet, address), value in book.formula_cells().items():
             got = seen(sheets[sheet], address)
-            agrees = is_blank(got) or got == value if isinstance(value, ErrorText) else got == value
+            blank = isinstance(value, ErrorText) or value == ""
+            agrees = got == value or (blank and is_blank(got))
             assert agrees, (reader, sheet, address, value, got)
 
 
@@ -319,7 +320,8 @@ def ledger_sheets(book):
 
 def table_sheets(book):
     titles = book.formulas.sheetnames
-    return titles[titles.index("Printed") + 1 : titles.index("Definitions")]
+    after = titles[titles.index("Printed") + 1 : titles.index("Definitions")]
+    return [title for title in after if title != "Charts"]
 
 
 def look(cell):
