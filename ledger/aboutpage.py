@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ledger.layout import sheet_reference
-from ledger.pages import One, Page, Rule, height, row
-from ledger.places import ABOUT, CHECKS, DEFINITIONS, PRINTED
+from ledger.pages import One, Page, Rule, column_width, height, row
+from ledger.places import ABOUT, CHARTS, CHECKS, DEFINITIONS, PRINTED
 from ledger.words import said
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ledger.styles import Kind, Styles
 
 _NAME, _TOLD, _STATUS = 1, 2, 3
-_WIDTHS = {_NAME: 26.0, _TOLD: 104.0, _STATUS: 16.0}
+_WIDTHS = {_TOLD: 104.0, _STATUS: 16.0}
+_NAMES, _LONGEST_NAME = 26.0, 44.0
 _VERDICT = 4
 #: A cell of each colour shows it.
 _COLOURS: tuple[tuple[str, str, Kind], ...] = (
@@ -38,9 +39,10 @@ def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
     """Return the page that a reader sees first."""
     writer = _Writer(plan, checks, styles, partial(said, language=plan.language))
     writer.write()
+    names = max(column_width([claim.name for claim in plan.claims], _LONGEST_NAME), _NAMES)
     return Page(
-        ABOUT, tuple(writer.bands), _WIDTHS, links=writer.links, rules=tuple(writer.rules), repeat=(1, 1),
-        width=_STATUS,
+        ABOUT, tuple(writer.bands), {_NAME: names, **_WIDTHS}, links=writer.links,
+        rules=tuple(writer.rules), repeat=(1, 1), width=_STATUS,
     )  # fmt: skip
 
 
@@ -111,6 +113,8 @@ class _Writer:
         for sheet in self.plan.sheets.values():
             yield sheet.name, sheet.title
         yield PRINTED, self.say("printed sheet")
+        if self.plan.charts:
+            yield CHARTS, " · ".join(chart.title for chart in self.plan.charts)
         for table in self.plan.tables.values():
             if not table.sheet:
                 yield table.name, " · ".join(each for each in (table.label, _file(table)) if each)
