@@ -286,10 +286,10 @@ def test_missing_number_is_a_dash_and_a_finding(tmp_path):
     )
     assert "受 shared 限制的 block 数 : —" in built.files["record.txt"].decode()
     assert [str(finding) for finding in built.findings] == [
-        "claim fails: sweep/512^3/a_short_side_meets_the_bandwidth and 1 more row",
+        "claim fails: sweep/512^3/short_sides and 1 more row",
         "#N/A: default/blocks_by_smem",
-        "#N/A: default/default_tile_fits_a_block",
-        "#N/A: default/default_tile_leaves_room_for_two",
+        "#N/A: default/tile_fits",
+        "#N/A: default/two_blocks",
     ]
 
 
