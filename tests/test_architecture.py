@@ -30,6 +30,9 @@ LAYERS = (
     ("sheetscope", "printed", "findings", "misses", "reading", "pins"),
     ("given", "remarks", "changes"),
     ("edits",),
+    ("outside", "byironcalc", "bylibreoffice"),
+    ("cellcopy",),
+    ("stripped",),
     ("snapshot",),
     ("evaluate",),
     ("tables", "names", "views", "trace", "fields"),
@@ -59,6 +62,9 @@ DOORS = {
     "tomllib": {"declarations", "positions"},
     "argparse": {"cli", "usage"},
     "fcntl": {"publish"},
+    "ironcalc": {"byironcalc"},
+    "multiprocessing": {"byironcalc"},
+    "subprocess": {"bylibreoffice"},
 }
 GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"
