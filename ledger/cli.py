@@ -217,6 +217,14 @@ def _review(options: argparse.Namespace) -> int:
     return _say((reviewer.applied if options.apply else reviewer.reviewed)(folder, options.workbook, form))
 
 
+def _verify(options: argparse.Namespace) -> int:
+    """Recalculate a copy without cached values; tell what differs or cannot be computed."""
+    from ledger import verifier  # noqa: PLC0415  # it reads workbooks
+
+    form = verifier.JSON if options.json else verifier.TEXT
+    return _say(verifier.answer(options.workbook, options.engine, form))
+
+
 def _init(options: argparse.Namespace) -> int:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger import starter  # noqa: PLC0415  # it reads the package's files
@@ -244,6 +252,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "calc": _calc,
     "explain": _explain,
     "review": _review,
+    "verify": _verify,
     "init": _init,
     "schema": _schema,
 }

@@ -27,6 +27,8 @@ CALC: Mapping[str, Mapping[str, Any]] = {
     },
 }
 _KINDS = ("report", "model", "project")
+#: What can recalculate a workbook; the first is asked unless another is named.
+ENGINES = ("ironcalc", "libreoffice")
 #: Each command: what it does in a few words, its arguments.
 COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
     "build": (
@@ -87,6 +89,17 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
                 {"action": "store_true", "help": "write changed inputs into their CSVs, formulas never"},
             ),
             (("--md",), {"action": "store_true", "help": "print Markdown, for a merge request"}),
+            _JSON,
+        ),
+    ),
+    "verify": (
+        "recalculate a workbook and compare",
+        (
+            (
+                ("workbook",),
+                {"type": Path, "metavar": "BOOK.xlsx", "help": "ours, whoever edited or saved it"},
+            ),
+            (("--engine",), {"choices": ENGINES, "default": ENGINES[0], "help": f"by default {ENGINES[0]}"}),
             _JSON,
         ),
     ),
