@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Sheets = dict[str, dict[tuple[int, int], Scalar]]
 
 _PROGRAMS = ("soffice", "libreoffice", "/Applications/LibreOffice.app/Contents/MacOS/soffice")
+_HOMES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
 _SETTINGS = {
     ("Calc/Formula/Load", "OOXMLRecalcMode"): "0",
     ("Calc/Content/Update", "Link"): "1",
@@ -80,7 +81,7 @@ def _profile(folder: Path) -> Path:
 
 def _ran(command: list[str], folder: Path, seconds: float) -> str:
     """Return the errors that a program told; raise an EngineError where it did not end in time."""
-    home = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(folder))
+    home = dict.fromkeys(_HOMES, str(folder))
     # A locale that writes a decimal comma would write it into texts.
     surroundings = {**os.environ, **home, "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"}
     own_group = os.name == "posix"

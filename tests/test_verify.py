@@ -288,15 +288,19 @@ def bomb():
     return out.getvalue()
 
 
-def with_doctype(xlsx):
+def with_part(xlsx, name, old, new):
+    """Return a workbook with text of one part replaced where it stands first."""
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(xlsx)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            part = old.read(name)
-            if name == "xl/worksheets/sheet1.xml":
-                part = part.replace(b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet', 1)
-            new.writestr(name, part)
+    with zipfile.ZipFile(io.BytesIO(xlsx)) as old_zip, zipfile.ZipFile(out, "w") as new_zip:
+        for each in old_zip.namelist():
+            part = old_zip.read(each)
+            assert each != name or old in part
+            new_zip.writestr(each, part.replace(old, new, 1) if each == name else part)
     return out.getvalue()
+
+
+def with_sheet(old, new):
+    return lambda xlsx: with_part(xlsx, "xl/worksheets/sheet1.xml", old, new)
 
 
 @pytest.mark.parametrize(
@@ -304,8 +308,9 @@ def with_doctype(xlsx):
     [
         (lambda _: b"id,a\n1,2\n", "is text, such as a CSV"),
         (lambda _: bomb(), "as a zip bomb does"),
-        (with_doctype, "has a document type"),
-        (lambda xlsx: xlsx[: len(xlsx) // 2], "not a zip"),
+        (with_sheet(b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet'), "has a document type"),
+        (with_sheet(b"</row>", b"</raw>"), "is damaged"),
+        (lambda _: b"%PDF-1.7", "is a PDF"),
     ],
 )
 def test_what_is_no_safe_workbook_is_refused(change, what, tmp_path, first):
