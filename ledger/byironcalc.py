@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.cells import ErrorValue
-from ledger.errors import EngineError, LedgerError, Problem
+from ledger.engine import EngineError
+from ledger.errors import LedgerError, Problem
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from ledger.cells import Scalar
-
-    #: The cells of each worksheet by row and column, from 1.
-    Sheets = dict[str, dict[tuple[int, int], Scalar]]
+    from ledger.engine import Sheets
 
 PACKAGE = "ironcalc"
 

@@ -13,14 +13,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger.errors import EngineError, LedgerError, Problem
+from ledger.engine import EngineError
+from ledger.errors import LedgerError, Problem
 from ledger.received import received
 
 if TYPE_CHECKING:
-    from ledger.cells import Scalar
-
-    #: The cells of each worksheet by row and column, from 1.
-    Sheets = dict[str, dict[tuple[int, int], Scalar]]
+    from ledger.engine import Sheets
 
 _PROGRAMS = ("soffice", "libreoffice", "/Applications/LibreOffice.app/Contents/MacOS/soffice")
 _HOMES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")

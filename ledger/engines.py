@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger import byironcalc, bylibreoffice
+from ledger.engine import Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ledger.cells import Scalar
-
-    #: The cells of each worksheet by row and column, from 1.
-    Sheets = dict[str, dict[tuple[int, int], Scalar]]
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """A program that we did not write; `gaps` are its known errors, each found by a test or a trial."""
-
-    recalculated: Callable[[bytes, float], Sheets]
-    gaps: tuple[str, ...]
-
+    from collections.abc import Mapping
 
 ENGINES: Mapping[str, Engine] = {
     "ironcalc": Engine(
@@ -30,7 +16,7 @@ ENGINES: Mapping[str, Engine] = {
         (
             "IronCalc 0.9.1 reads a+(b-c) as a+b-c, which differs where b and c nearly cancel",
             "IronCalc 0.9.1 cuts a typed number to 15 digits",
-            "IronCalc 0.9.1 counts wrongly with ABS, EXACT, ISERROR or NOT over a range",
+            "IronCalc 0.9.1 has no ABS, EXACT or NOT over a range, and ISERROR counts wrongly over one",
         ),
     ),
     "libreoffice": Engine(

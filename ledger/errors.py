@@ -57,10 +57,6 @@ class LedgerError(Exception):
         return "\n".join(str(problem) for problem in self.problems)
 
 
-class EngineError(Exception):
-    """What a spreadsheet engine could not do with a workbook: load it, or end in time."""
-
-
 @dataclass(slots=True)
 class Problems:
     """A collection of problems, so that a run tells all of them at once."""

@@ -10,8 +10,8 @@ from ledger.cellformula import corner, letters_of
 from ledger.cells import ErrorValue
 from ledger.changes import same_value
 from ledger.edits import edits
+from ledger.engine import EngineError
 from ledger.engines import ENGINES
-from ledger.errors import EngineError
 from ledger.outside import called
 from ledger.parts import opened
 from ledger.places import PRINTED, VALUE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ledger.cells import Cell, Scalar
     from ledger.edits import Edits
-    from ledger.engines import Sheets
+    from ledger.engine import Sheets
     from ledger.reading import Reading
 
 #: What is found, and what is only told.
@@ -42,6 +42,7 @@ _OTHERWISE: Mapping[str, str] = {
     "INFO": "INFO: tells of the program",
     **{each: f"{each}: another value each time" for each in ("NOW", "TODAY", "RAND", "RANDBETWEEN")},
 }
+_FILLED = "an array formula in another cell fills this one"
 _TYPED_OVER, _GONE = "the text stands in place of its formula", "nothing stands there"
 
 
@@ -96,7 +97,7 @@ def verified(name: str, data: bytes, engine: str, seconds: float = SECONDS) -> V
         sheets = ENGINES[engine].recalculated(stripped(opened(name, data)), seconds)
     except EngineError as error:
         return replace(blank, trouble=str(error))
-    findings = [*_cells(cells, sheets, has_values=has_values)]
+    findings = [*_cells(cells, sheets, has_values=has_values), *_members(reading, sheets)]
     without = sum(each.what in _WITHOUT for each in findings)
     edited = tuple(dict.fromkeys(_edited(edits(reading, reading))))
     uncomputed = {each.address for each in findings if each.what == NOT_COMPUTED}
@@ -145,6 +146,16 @@ def _cells(
             yield Finding(
                 what, _address(title, row, column), "", cell.value, now, cell.formula or "", "", why
             )
+
+
+def _members(reading: Reading, sheets: Sheets) -> Iterator[Finding]:
+    """Yield numbers that look typed and are computed otherwise: an array formula fills their cells."""
+    for title, sheet in reading.book.sheets.items():
+        for row, cells in sheet.rows.items():
+            for column, cell in cells.items():
+                now = sheets.get(title, {}).get((row, column))
+                if cell.formula is None and isinstance(cell.value, float) and not same_value(cell.value, now):
+                    yield Finding(DIFFERS, _address(title, row, column), "", cell.value, now, why=_FILLED)
 
 
 def _judged(cell: Cell, now: Scalar) -> tuple[str, str]:

@@ -10,7 +10,8 @@ import projects
 import pytest
 import returned
 
-from ledger import byironcalc, cli
+from ledger import byironcalc, cli, usage
+from ledger.engines import ENGINES
 from ledger.verify import DIFFERS, MOVED, NO_VALUE, NOT_COMPARED, NOT_COMPUTED, UNLIKE, verified
 
 PROGRAMS = {"ironcalc": "ironcalc", "libreoffice": "soffice"}
@@ -141,7 +142,6 @@ def test_a_wrong_cached_value_is_told_with_its_cell_and_both_values(engine, tmp_
 
 
 @pytest.mark.engine
-@BOTH
 @pytest.mark.parametrize(
     ("place", "old", "new", "what"),
     [
@@ -152,10 +152,19 @@ def test_a_wrong_cached_value_is_told_with_its_cell_and_both_values(engine, tmp_
         (("grid", "F13"), "<v>682.6666666666666</v>", "<v/>", NO_VALUE),
     ],
 )
-def test_values_differ_beyond_the_last_digits_or_in_kind(engine, place, old, new, what, first):
-    told = judged(projects.planted(first, place, old, new), engine)
+def test_values_differ_beyond_the_last_digits_or_in_kind(place, old, new, what, first):
+    told = judged(projects.planted(first, place, old, new), "ironcalc")
     assert found(told) == ([(what, f"{place[0]}!{place[1]}")] if what else [])
     assert told.agrees == (not what)
+
+
+@pytest.mark.engine
+@BOTH
+def test_a_cell_that_an_array_formula_fills_is_compared(engine, first):
+    array = '<f t="array" ref="E13:E14">$C13:$C14*$D13:$D14*$B$6</f>'
+    xlsx = projects.planted(first, ("grid", "E13"), "<f>$C13*$D13*$B$6</f>", array)
+    told = judged(projects.planted(xlsx, ("grid", "E14"), "<f>$C14*$D14*$B$6</f><v>512", "<v>511"), engine)
+    assert found(told) == [(DIFFERS, "grid!E14")]
 
 
 @pytest.mark.engine
@@ -259,6 +268,10 @@ def test_json_tells_every_cell(tmp_path, first):
 
 
 # Trouble.
+
+
+def test_the_command_names_every_engine():
+    assert tuple(ENGINES) == usage.ENGINES
 
 
 def test_an_engine_that_is_missing_is_trouble(tmp_path, first, monkeypatch):
