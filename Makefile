@@ -20,6 +20,11 @@ reports: $(VENV)/.product ## write every workbook, table and chapter that differ
 check: $(VENV)/.product ## tell which of them is stale, which printed cells moved, and why
 	@$(BIN)/tile-ledger check --full
 
+.PHONY: verify
+verify: $(VENV)/.test ## recalculate every workbook with IronCalc and compare all its values
+	@status=0; for book in reports/*/*.xlsx; do \
+		$(BIN)/tile-ledger verify "$$book" || status=$$?; done; exit $$status
+
 .PHONY: test
 test: $(VENV)/.test ## run all tests; a missing program is a skip with its reason, under CI=true a failure
 	@$(BIN)/python -m pytest

@@ -255,6 +255,14 @@ def _audit(options: argparse.Namespace) -> int:
     return _say(auditor.answer(options.workbook, auditor.JSON if options.json else auditor.TEXT))
 
 
+def _verify(options: argparse.Namespace) -> int:
+    """Recalculate a copy without cached values; tell what differs or cannot be computed."""
+    from ledger import verifier  # noqa: PLC0415  # it reads workbooks
+
+    form = verifier.JSON if options.json else verifier.TEXT
+    return _say(verifier.answer(options.workbook, options.engine, form))
+
+
 def _init(options: argparse.Namespace) -> int:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger import starter  # noqa: PLC0415  # it reads the package's files
@@ -285,6 +293,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "diff": _diff,
     "git-config": _git_config,
     "audit": _audit,
+    "verify": _verify,
     "init": _init,
     "schema": _schema,
 }

@@ -40,6 +40,8 @@ CALC: Mapping[str, Mapping[str, Any]] = {
     },
 }
 _KINDS = ("report", "model", "project")
+#: What can recalculate a workbook; the first is asked unless another is named.
+ENGINES = ("ironcalc", "libreoffice")
 #: Each command: what it does in a few words, its arguments.
 COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
     "build": (
@@ -140,6 +142,17 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
         "find what is wrong with a workbook",
         (
             (("workbook",), {"type": Path, "metavar": "BOOK.xlsx", "help": "a workbook of ours"}),
+            _JSON,
+        ),
+    ),
+    "verify": (
+        "recalculate a workbook and compare",
+        (
+            (
+                ("workbook",),
+                {"type": Path, "metavar": "BOOK.xlsx", "help": "ours, whoever edited or saved it"},
+            ),
+            (("--engine",), {"choices": ENGINES, "default": ENGINES[0], "help": f"by default {ENGINES[0]}"}),
             _JSON,
         ),
     ),

@@ -367,6 +367,19 @@ def edited(xlsx, changes):
     return engines.strip_cached(_with_sheets(xlsx, changed))
 
 
+def planted(xlsx, place, old, new):
+    """Return the workbook with text of the XML of one cell, by sheet and address, replaced."""
+
+    def changed(title, part):
+        if title != place[0]:
+            return part
+        cell = re.search(_cell(place[1]), part)[0]
+        assert cell.count(old) == 1, (cell, old)
+        return part.replace(cell, cell.replace(old, new))
+
+    return _with_sheets(xlsx, changed)
+
+
 def rows_swapped(xlsx, sheet, a, b):
     """Return the workbook as sorting leaves it: two rows change places, their own formulas move with them."""
 

@@ -32,6 +32,12 @@ LAYERS = (
     ("sheetscope", "printed", "plotted", "findings", "misses", "reading", "pins"),
     ("given", "remarks", "changes", "precedents", "gitconfig"),
     ("edits", "cellrules", "pairs", "booktext"),
+    ("outside", "engine"),
+    ("cellcopy", "byironcalc", "bylibreoffice"),
+    ("stripped", "engines"),
+    ("verify",),
+    ("verifytold",),
+    ("verifier",),
     ("snapshot", "likeness", "formularules"),
     ("printedrules", "bookrules"),
     ("audit",),
@@ -67,7 +73,9 @@ DOORS = {
     "tomllib": {"declarations", "positions"},
     "argparse": {"cli", "usage"},
     "fcntl": {"publish"},
-    "subprocess": {"gitfiles"},
+    "ironcalc": {"byironcalc"},
+    "multiprocessing": {"byironcalc"},
+    "subprocess": {"gitfiles", "bylibreoffice"},
 }
 GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"
