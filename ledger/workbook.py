@@ -127,7 +127,7 @@ def _shell(sheet: Worksheet, page: Page) -> None:
     for chart in page.charts:
         sheet.add_chart(scatter(chart), f"A{chart.row}")
     for chart in page.charts[1:]:
-        sheet.row_breaks.append(Break(id=chart.row - 1))
+        sheet.row_breaks.append(Break(id=chart.row - 2))
     if page.table:
         sheet.add_table(_table(page.table))
     _view(sheet, page)
