@@ -129,7 +129,10 @@ class CellReader:
             case "n":
                 return float(text)
             case "s":
-                return self.strings[int(text)]
+                number = int(text)
+                if number >= len(self.strings):
+                    raise ValueError(f"text {number} is not among its {len(self.strings)}")
+                return self.strings[number]
             case "b":
                 return text.strip() in {"1", "true"}
             case "e":

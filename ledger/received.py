@@ -101,7 +101,7 @@ def _sheet(
     reader = CellReader(strings)
     try:
         parse(parts, part, reader.start, reader.end, reader.text)
-    except (ValueError, IndexError) as error:  # a number that is none, a text that is not there
+    except ValueError as error:  # a number that is none, a text that is not there
         raise refused(parts.name, f"sheet {title!r} is damaged: {error}", "ask for it again") from None
     targets: dict[str, list[str]] = {}
     for kind, target, external in parts.relations(part).values():

@@ -15,7 +15,7 @@ from ledger.plan import Computed
 from ledger.readback import read_back, spelled
 from ledger.reading import Reading, read
 from ledger.record import BLOCK
-from ledger.sources import csv_text, origin, standing
+from ledger.sources import origin, standing
 from ledger.views import formula_text
 from ledger.whatif import MovedCell, effect, known
 from ledger.work import work
@@ -175,12 +175,12 @@ class _Writer:
     def input(self, edit: InputEdit, at: Origin | None) -> ChangedInput:
         """Return an edited input with where it stands today."""
         where = "/".join(each for each in (edit.sheet, edit.row, edit.name) if each)
-        new = csv_text(edit.new)
+        new = text_of(edit.new)
         old = text_of(edit.old)
         if at is None:
             return ChangedInput(where, edit.address, old, new, "", "", "")
         place = str(located_place(at.place, self.root, self.where))
-        today = at.text or csv_text(at.today)
+        today = at.text or text_of(at.today)
         # As its author wrote it, 3.0, where it is that still.
         old = today if same_value(edit.old, at.today, _SAVED) else old
         return ChangedInput(where, edit.address, old, new, today, place, at.header)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ledger import scenario
 from ledger.plan import Given
 from ledger.record import BLOCK
-from ledger.values import number_text
 
 if TYPE_CHECKING:
     from ledger.cells import Scalar
@@ -82,15 +81,3 @@ def _field(table: PlannedTable, rows: TableRows, number: int, name: str) -> Orig
     header = next(each.column for each in table.typed if each.name == name)
     place = scenario.place(rows.scenario, number, header)
     return Origin(table.name, number, header, place, today, scenario.written(rows.scenario, number, header))
-
-
-def csv_text(value: Scalar) -> str:
-    """Return a value as a CSV holds it."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).upper()
-        case float():
-            return number_text(value)
-    return str(value)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
+from ledger.changes import text_of
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate import evaluate
 from ledger.expr import expand, names
@@ -19,7 +20,6 @@ from ledger.places import PRINTED
 from ledger.plan import Fetched, Given
 from ledger.readback import Known, read_back
 from ledger.record import BLOCK
-from ledger.sources import csv_text
 from ledger.trace import Spot, reads
 from ledger.views import tabulate
 
@@ -103,7 +103,7 @@ def _tables(
     found = {name: rows for name, rows in tables.items() if rows is not None}
     files: dict[str, bytes] = {}
     for name, rows in list(found.items()):
-        wanted = [FieldEdit(at.row, at.header, csv_text(edit.new)) for edit, at in inputs if at.table == name]
+        wanted = [FieldEdit(at.row, at.header, text_of(edit.new)) for edit, at in inputs if at.table == name]
         if not wanted:
             continue
         problems = Problems()
