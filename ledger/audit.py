@@ -40,7 +40,7 @@ def audit(name: str, data: bytes) -> Audited:
     reading = read(name, data)
     book = Book(reading, shell(opened(name, data)))
     precedents = Precedents(reading.book)
-    found = [*gone(reading), *Named(reading, precedents).findings()]
+    found = [*dict.fromkeys(gone(reading)), *Named(reading, precedents).findings()]
     found += printed_findings(reading, precedents)
     found += unlike(reading)
     found += between(reading)

@@ -129,7 +129,7 @@ class Named:
             for name in unit.names:
                 yield from self._column(unit, name)
         for at, finding in self.doubtful:
-            if not self.precedents.explain(at):
+            if not self.precedents.is_changed(at):
                 yield finding
 
     def _column(self, unit: Unit, name: str) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ class Precedents:
         title, _, column = at
         self.changed.update((at, (title, 0, column)))
 
-    def explain(self, start: At) -> bool:
+    def is_changed(self, start: At) -> bool:
         """Whether a cell was changed, or rests on one that was.
 
         Each cell is followed once: what leads to a change is noted as changed, all else as sound.

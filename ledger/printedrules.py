@@ -98,7 +98,7 @@ def _moved(
     told: PrintedCell, cell: Cell | None, at: tuple[str, int, int], precedents: Precedents
 ) -> Iterator[Finding]:
     """Yield a text that is not as published, though nothing that it reads was changed."""
-    if cell is None or cell.value is None or text_of(cell.value) == told.text or precedents.explain(at):
+    if cell is None or cell.value is None or text_of(cell.value) == told.text or precedents.is_changed(at):
         return
     what = f"shows {quoted(text_of(cell.value))}, published as {quoted(told.text)}"
     yield _finding(STALE, told, told.address, what)
