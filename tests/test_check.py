@@ -416,10 +416,20 @@ def test_a_formula_and_a_display_rule_of_one_file_are_both_told(book):
 def test_what_changes_no_output_is_fresh(file, old, new, book):
     edit(book / file, old, new)
     if "remark" in new:
-        edit(book / file, "S1\n", "S1,x\n")
-        edit(book / file, "S2\n", "S2,y\n")
+        edit(book / file, "S1\n", "S1,1\n")
+        edit(book / file, "S2\n", "S2,2\n")
     ran = ledger(book, "check")
     assert (ran.code, ran.out) == (0, FRESH)
+
+
+def test_document_that_came_into_a_table_makes_its_workbook_stale(book):
+    """Numbers that no formula reads tell nothing; words stand in the workbook, beside what they tell of."""
+    edit(book / MACHINES, "speed,source\n", "speed,source,remark\n")
+    edit(book / MACHINES, "S1\n", "S1,x\n")
+    edit(book / MACHINES, "S2\n", "S2,y\n")
+    ran = ledger(book, "check")
+    assert ran.code == 1
+    assert ran.lines[:2] == [f"stale             reports/{name}/{name}.xlsx" for name in ("first", "second")]
 
 
 def test_a_report_without_its_workbook_is_missing_it(book):
