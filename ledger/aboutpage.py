@@ -42,7 +42,7 @@ def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
     names = max(column_width([claim.name for claim in plan.claims], _LONGEST_NAME), _NAMES)
     return Page(
         ABOUT, tuple(writer.bands), {_NAME: names, **_WIDTHS}, links=writer.links,
-        rules=tuple(writer.rules), repeat=(1, 1), width=_STATUS,
+        rules=tuple(writer.rules), repeat=(1, 1), width=_STATUS, pages=1,
     )  # fmt: skip
 
 

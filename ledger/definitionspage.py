@@ -71,7 +71,7 @@ def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
 def _row(number: int, texts: Sequence[str], where: str, widths: Mapping[int, float], styles: Styles) -> Band:
     """Return what is said of one name; its formula in cells is read from the cell `where`."""
     cells = {i: One(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
-    cells[1] = One(styles.number("name"), texts[0])
+    cells[1] = One(styles.number("symbol"), texts[0])
     if texts[_EXCEL - 1]:
         cells[_EXCEL] = One(styles.number("code"), texts[_EXCEL - 1], f"_xlfn.FORMULATEXT({where})")
     return row(number, cells, height({text: widths[i] for i, text in enumerate(texts, 1) if text}))

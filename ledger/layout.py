@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.places import LADDER_HEADS, Places
-from ledger.plan import ID, Given, Shown
+from ledger.plan import ID, Given, RowField, Shown
 from ledger.record import BLOCK, FIRST, HEADS, ROWS
 from ledger.scenario import NUMBER
 from ledger.sheetdata import column_letters
 from ledger.values import Values, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ledger.display import Ladder
     from ledger.evaluate import Result
@@ -90,7 +90,7 @@ class UnitLayout:
 
     `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
     each has.  Right of them, cells mark the rows in which the live value of one of the `marked` names
-    differs: those with errors, empty texts or huge numbers, on which formulas over a range fail.
+    differs: those on which formulas over a range fail: with errors, empty or typed texts, huge numbers.
     """
 
     sheet: str
@@ -154,24 +154,25 @@ def lay_out(plan: Plan, result: Result) -> Layout:
     sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
     tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
     ladders = dict.fromkeys(_ladders(plan))
-    units = tuple(_units(result, sheets, tables))
+    units = tuple(_units(plan, result, sheets, tables))
     return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, units)
 
 
 def _units(
-    result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
+    plan: Plan, result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
 ) -> Iterable[UnitLayout]:
     start = FIRST
     wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int]] = []
     for title, on in sheets.items():
         values = result.sheets[title].values
         wanted += [(title, BLOCK, tuple(on.block), tuple(on.block), 1)] if on.block else []
-        names = tuple(on.columns)
-        wanted += [(title, ROWS, names, _marked(names, values), on.last - on.header)] if names else []
+        names, typed = tuple(on.columns), _typed(plan.sheets[title])
+        wanted += [(title, ROWS, names, _marked(names, values, typed), on.last - on.header)] if names else []
     for title, at in tables.items():
         if at.sheet == title:
-            marked = _marked((*at.columns, *at.documents), table_values(result.tables[title]))
-            wanted.append((title, ROWS, at.headers, marked, at.last - at.header))
+            names, values = (*at.parts, *at.columns, *at.documents), table_values(result.tables[title])
+            typed = {name for name in names if values[name].data.dtype == object}
+            wanted.append((title, ROWS, at.headers, _marked(names, values, typed), at.last - at.header))
     for title, kind, names, marked, count in wanted:
         yield UnitLayout(title, kind, names, marked, start, count)
         start += HEADS + count + 1
@@ -183,9 +184,18 @@ def table_values(rows: TableRows) -> dict[str, Values]:
     return {**{name: texts(column) for name, column in told.items()}, **rows.fields}
 
 
-def _marked(names: Iterable[str], values: Mapping[str, Values]) -> tuple[str, ...]:
-    """Return the names on whose columns a formula over a range would fail."""
-    return tuple(name for name in names if not _is_clean(values[name]))
+def _typed(sheet: PlannedSheet) -> set[str]:
+    """Return the texts that somebody typed into the rows of a sheet."""
+    nodes = sheet.nodes.items()
+    return {name for name, node in nodes if node.kind.kind == "text" and isinstance(node.how, RowField)}
+
+
+def _marked(names: Iterable[str], values: Mapping[str, Values], typed: Collection[str]) -> tuple[str, ...]:
+    """Return the names on whose columns a formula over a range would fail, or would pass over capitals.
+
+    A typed text may change in its capitals alone, which formulas tell apart and comparisons of ranges do not.
+    """
+    return tuple(name for name in names if name in typed or not _is_clean(values[name]))
 
 
 def _is_clean(values: Values) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import display
@@ -83,7 +83,9 @@ def number_format(node: Node) -> str:
     """Return the number format that a node's full values are read in."""
     if node.kind.kind != "number" or node.rule is None:
         return GENERAL
-    return display.number_format(node.rule, node.kind.unit)
+    # An input shows the digits that were given, a computed number those that are printed in its own unit.
+    own = isinstance(node.how, Computed) and node.rule.unit == node.unit
+    return display.number_format(replace(node.rule, unit="") if own else node.rule, node.kind.unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -67,6 +67,7 @@ class Page:
     fold: int = 0
     repeat: tuple[int, int] | None = None
     width: int = 0
+    pages: int = 0
     charts: tuple[ChartObject, ...] = ()
     state: Literal["visible", "hidden", "veryHidden"] = "visible"
 

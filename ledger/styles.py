@@ -53,6 +53,7 @@ LOOKS: Mapping[str, Look] = {
     "total": Look(bold=True, align="center"),
     "status": Look(bold=True, align="center", middle=True),
     "name": Look(bold=True),
+    "symbol": Look(bold=True, wrap=True),
     "told": Look(color=_GREY),
     "id": Look(bold=True),
     "input": Look(color=_BLUE, fill=_CREAM),

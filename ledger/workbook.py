@@ -160,7 +160,7 @@ def _view(sheet: Worksheet, page: Page) -> None:
         sheet.print_title_rows = f"{page.repeat[0]}:{page.repeat[1]}"
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.paperSize = 9
-    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, page.pages
     sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
     sheet.oddHeader.right.text = "&A"  # type: ignore[union-attr]  # each new sheet has one
     sheet.oddFooter.center.text = "&P / &N"  # type: ignore[union-attr]  # the same
