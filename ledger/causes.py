@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.build import Built
+    from ledger.cells import Scalar
     from ledger.edition import Edition
     from ledger.errors import Place
     from ledger.plan import Node, PlannedTable
@@ -138,7 +139,20 @@ def _inputs(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
                     place = _row_place(made, built, table, row, field.name)
                     changed = (name, now.keys[row], field.name)
                     yield Cause(place, _header(table, field.name), was, new, changed)
+            yield from _documents(made, built, table, row, before[key])
         yield from _rows(made, table, [*before], keys)
+
+
+def _documents(
+    made: Edition, built: Built, table: PlannedTable, row: int, before: Mapping[str, Scalar]
+) -> Iterator[Cause]:
+    """Yield what changed in columns that no field declares, as far as the workbook shows them."""
+    rows = built.worked.result.tables[table.name]
+    for header, texts in rows.scenario.documents.items() if rows.scenario else ():
+        was = before.get(header, texts[row])
+        if header not in rows.fields and (was or "") != texts[row]:
+            place = _row_place(made, built, table, row, header)
+            yield Cause(place, header, str(was or ""), texts[row], (table.name, rows.keys[row], header))
 
 
 def _rows(made: Edition, table: PlannedTable, before: Sequence[str], keys: Sequence[str]) -> Iterator[Cause]:

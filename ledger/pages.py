@@ -51,8 +51,8 @@ class Page:
     """A worksheet: its bands; widths by column; notes and links by (row, column); ranges to choose from.
 
     `helpers` are the first and last column that is grouped and collapsed; `fold` is the row above which
-    panes freeze; `repeat` are the rows repeated on each printed page.  Of `rules` the first one
-    that holds counts.
+    panes freeze; `repeat` are the rows repeated on each printed page, `pages` how many it is high at most,
+    0 if as many as it takes.  Of `rules` the first one that holds counts.
     """
 
     title: str

@@ -418,6 +418,17 @@ def test_what_changes_no_output_is_fresh(file, old, new, book):
     assert (ran.code, ran.out) == (0, FRESH)
 
 
+def test_a_text_that_no_formula_reads_is_named_as_the_cause(book):
+    edit(book / MACHINES, "speed,source\n", "speed,source,remark\n")
+    edit(book / MACHINES, "S1\n", "S1,as read\n")
+    edit(book / MACHINES, "S2\n", "S2,y\n")
+    assert ledger(book, "build").code == 0
+    edit(book / MACHINES, "as read", "as seen")
+    ran = ledger(book, "check")
+    assert ran.code == 1
+    assert "scenarios/machines.csv:2 remark as read → as seen" in ran.lines
+
+
 def test_a_column_that_no_formula_reads_changes_the_workbooks_alone(book):
     edit(book / MACHINES, "speed,source\n", "speed,source,remark\n")
     edit(book / MACHINES, "S1\n", "S1,x\n")

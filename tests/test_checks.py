@@ -173,6 +173,10 @@ EDITS = {
     "document of one row": (
         {"dtypes/fp16/kind": "half"}, in_file("dtypes.csv", "\nfp16,16,float", "\nfp16,16,half"),
     ),
+    "capitals of one text": (
+        {f"machines/{H100}/vendor": "Nvidia"},
+        in_file("machines.csv", "prelim,H100 SXM5,NVIDIA", "prelim,H100 SXM5,Nvidia"),
+    ),
     "input of a block": ({"default/M": 77}, {"M": "77"}),
     "key of a block": ({"sweep/dtype": "fp8", "default/dtype": "fp8"}, {"dtype": "fp8"}),
 }  # fmt: skip
