@@ -460,3 +460,13 @@ def tables(report, view, number=0):
         "txt": text_rows(files["txt"]),
         "xlsx": workbook(report).printed(number),
     }
+
+
+def shows(out, shown):
+    """Whether `shown` is what a command said; a line of `…` stands for any others."""
+    parts = re.split(r"(?m)^ *…\n", shown)
+    pattern = r"(?:.*\n)*?".join(re.escape(part) for part in parts)
+    return (
+        re.fullmatch(pattern + r"(?:\n)*" if not shown.endswith("…\n") else pattern + r"(?:.*\n)*", out)
+        is not None
+    )

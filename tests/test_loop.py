@@ -1,11 +1,14 @@
 """The whole loop of a reviewer, on this project: edit, look at Checks, send back, apply, build, compare."""
 
 import json
+import re
 import subprocess
 
+import engines
 import pytest
 import returned
-from projects import Book, copy_book, ledger, opened
+from openpyxl.comments import Comment
+from projects import ROOT, Book, copy_book, edited, ledger, opened, planted, shows
 from test_checks import cached, red
 
 BANDWIDTH = "machines/h100-sxm5-prelim/bandwidth"
@@ -102,3 +105,45 @@ def test_review_names_both_and_apply_changes_one_line(project):
     for name in ("sweep/machine.bandwidth", "sweep/balance", "default/t_memory", BANDWIDTH):
         assert _same(built.value(built.place(name)), came.value(came.place(name)))
         assert not _same(built.value(built.place(name)), sent.value(sent.place(name)))
+
+
+# What the README shows.
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BACK = "returned.xlsx"
+
+
+def shown(command):
+    """Return what the README shows that a command says."""
+    (found,) = re.findall(rf"\$ tile-ledger {command} {BACK}\n((?:(?!\n\$ |```).*\n)+?)(?=\n\$ |```)", README)
+    return found
+
+
+@pytest.fixture
+def sent(project):
+    return (project.parent / "sent.xlsx").read_bytes()
+
+
+def test_readme_shows_what_review_says(sent, tmp_path):
+    def edit(book):
+        returned.cell(book, BANDWIDTH).value = 3.35
+        returned.cell(book, "sweep/128^3/ai").value += "*2"
+        returned.cell(book, "sweep/4096^3/M").comment = Comment("why 4096?", "Ann")
+
+    folder = copy_book(tmp_path / "book")
+    (folder / BACK).write_bytes(returned.by_openpyxl(sent, edit))
+    assert shows(ledger(folder, "review", BACK).out, shown("review"))
+
+
+def test_readme_shows_what_audit_says(sent, tmp_path):
+    book = opened(sent)
+    (tmp_path / BACK).write_bytes(edited(sent, {book.place("sweep/512^3/flop"): 5.0}))
+    assert shows(ledger(tmp_path, "audit", BACK).out, shown("audit") + "…\n")
+
+
+@pytest.mark.engine
+def test_readme_shows_what_verify_says(sent, tmp_path):
+    engines.require("ironcalc")
+    place = opened(sent).place("sweep/4096^3/ai")
+    (tmp_path / BACK).write_bytes(planted(sent, place, "1365.3333333333333", "1365.4"))
+    assert shows(ledger(tmp_path, "verify", BACK).out, shown("verify"))
