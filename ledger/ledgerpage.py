@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ledger import display
 from ledger.formulas import formula, shown_helpers
 from ledger.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout
-from ledger.pages import One, Page, TableObject, column_width, height, row, shown_values, text_width
+from ledger.pages import One, Page, Rule, TableObject, column_width, height, row, shown_values, text_width
 from ledger.places import DEFINITIONS
 from ledger.plan import ID, Claimed, Computed, Fetched, Given, Node, RowField, RowId, RowKey, Shown
-from ledger.sheetdata import Band, Cells
+from ledger.sheetdata import Band, Cells, column_letters
 from ledger.styles import GENERAL, Styles
 from ledger.trace import row_source
 from ledger.views import formula_text
@@ -118,7 +118,21 @@ class _Writer:
             fold=self.on.first if 0 < self.on.header <= _FREEZE_WITHIN else 0,
             repeat=repeat,
             width=max(self.on.width, _TOLD),
+            rules=tuple(self.rules()),
         )
+
+    def rules(self) -> Iterator[Rule]:
+        """Yield how the cells of claims look: one that fails is seen where it fails."""
+        for name, node in self.sheet.nodes.items():
+            if not isinstance(node.how, Claimed):
+                continue
+            column = self.on.columns.get(name, 2)
+            first = self.on.block.get(name, self.on.first)
+            last = self.on.block.get(name, self.on.last)
+            at = f"${column_letters(column)}{first}"
+            for value, look in ((0, "bad"), (1, "good")):
+                area = f"{column_letters(column)}{first}:{column_letters(column)}{last}"
+                yield Rule(area, f"AND(ISNUMBER({at}),{at}={value})", look)
 
     def top(self) -> Iterator[Band]:
         """Yield the title and the basis."""

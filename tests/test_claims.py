@@ -233,3 +233,21 @@ def test_claim_of_the_project_fails_where_an_input_makes_it_wrong(name, given, f
 def test_error_in_a_number_among_texts_stays_an_error_in_the_file(book):
     assert book.value(book.place("costs/c/many_months")) == "#DIV/0!"
     assert opened(book.xlsx).value(book.place("costs/d/many_months")) == 1
+
+
+def test_claim_that_fails_is_seen_where_it_fails(report):
+    """A cell of 0 is red, one of 1 green, an empty one neither."""
+    book = workbook(report)
+    rules = {
+        str(area.sqref): [rule.formula[0] for rule in area.rules]
+        for title in ("costs", "one")
+        for area in book.formulas[title].conditional_formatting
+    }
+    columns, first, last = book.columns("costs")
+    letter = columns["large"]
+    at = f"${letter}{first}"
+    assert rules[f"{letter}{first}:{letter}{last}"] == [
+        f"AND(ISNUMBER({at}),{at}=0)", f"AND(ISNUMBER({at}),{at}=1)",
+    ]  # fmt: skip
+    assert book.named("one", "limits_differ")[1] in rules
+    assert len(rules) == 4
