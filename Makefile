@@ -27,7 +27,7 @@ verify: $(VENV)/.test ## recalculate every workbook with IronCalc and compare al
 
 .PHONY: test
 test: $(VENV)/.test ## run all tests; a missing program is a skip with its reason, under CI=true a failure
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 .PHONY: lint
 lint: $(VENV)/.lint ## check style and types
