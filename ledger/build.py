@@ -11,7 +11,7 @@ from ledger.given import Settings
 from ledger.render import render
 from ledger.root import PROJECT_FILE
 from ledger.work import raise_located, work_out
-from ledger.workbook import write
+from ledger.workbook.write import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

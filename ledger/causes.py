@@ -15,9 +15,9 @@ from ledger.build import origins
 from ledger.declarations import located_place
 from ledger.errors import LedgerError
 from ledger.plan import Claimed, Computed, Given
+from ledger.returned.snapshot import Snapshot, read
 from ledger.root import PROJECT_FILE
 from ledger.shown import GONE
-from ledger.snapshot import Snapshot, read
 from ledger.trace import leaves, names_behind
 from ledger.values import number_text
 from ledger.views import formula_text
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.build import Built
-    from ledger.cells import Scalar
     from ledger.edition import Edition
     from ledger.errors import Place
     from ledger.plan import Node, PlannedTable
+    from ledger.returned.cells import Scalar
     from ledger.shown import Cell
     from ledger.trace import Spot
     from ledger.work import Worked

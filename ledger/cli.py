@@ -209,7 +209,7 @@ def _answer(asked: Asked, given: argparse.Namespace, texts: dict[str, list[str]]
         print(found.talk, file=sys.stderr)
     print(found.data)
     if given.xlsx:
-        from ledger import workbook  # noqa: PLC0415  # it imports openpyxl
+        from ledger.workbook import write as workbook  # noqa: PLC0415  # it imports openpyxl
 
         publish.publish({given.xlsx: workbook.write(found.worked.plan, found.worked.result, {})})
         print(f"written    {given.xlsx}", file=sys.stderr)
@@ -221,7 +221,8 @@ def _review(options: argparse.Namespace) -> int:
 
     --apply writes changed inputs into the fields of their CSVs, all or none.
     """
-    from ledger import reviewer, root  # noqa: PLC0415  # they import pandas
+    from ledger import root  # noqa: PLC0415  # they import pandas
+    from ledger.reviewing import reviewer  # noqa: PLC0415  # they import pandas
 
     folder = root.find_root(Path.cwd())
     form = reviewer.JSON if options.json else reviewer.MARKDOWN if options.md else reviewer.TEXT
@@ -231,11 +232,11 @@ def _review(options: argparse.Namespace) -> int:
 def _diff(options: argparse.Namespace) -> int:
     """Tell what differs between two workbooks, or revisions: structure, formulas, values, printed texts."""
     if options.text is not None:
-        from ledger import booktext  # noqa: PLC0415  # git waits for it at every workbook of a log
+        from ledger.differing import booktext  # noqa: PLC0415  # git waits for it at every workbook of a log
 
         print(booktext.file_text(Path(options.text)), end="")
         return OK
-    from ledger import difftold, pairs  # noqa: PLC0415  # they import jinja2
+    from ledger.differing import difftold, pairs  # noqa: PLC0415  # they import jinja2
 
     found = pairs.compared(options.names, options.paths, options.tolerance, Path.cwd())
     return _say(difftold.answer(found, options.form or "text", options.tolerance))
@@ -243,21 +244,21 @@ def _diff(options: argparse.Namespace) -> int:
 
 def _git_config(options: argparse.Namespace) -> int:
     """Say what this repository's git does with workbooks, or let it show them as lines, or stop it."""
-    from ledger import gitconfig  # noqa: PLC0415  # it runs git
+    from ledger.differing import gitconfig  # noqa: PLC0415  # it runs git
 
     return _say(gitconfig.switched(Path.cwd(), options.switch))
 
 
 def _audit(options: argparse.Namespace) -> int:
     """Tell what is wrong with a workbook: constants over formulas, short ranges, stale values, links."""
-    from ledger import auditor  # noqa: PLC0415  # nothing else reads workbooks
+    from ledger.auditing import auditor  # noqa: PLC0415  # nothing else reads workbooks
 
     return _say(auditor.answer(options.workbook, auditor.JSON if options.json else auditor.TEXT))
 
 
 def _verify(options: argparse.Namespace) -> int:
     """Recalculate a copy without cached values; tell what differs or cannot be computed."""
-    from ledger import verifier  # noqa: PLC0415  # it reads workbooks
+    from ledger.verifying import verifier  # noqa: PLC0415  # it reads workbooks
 
     form = verifier.JSON if options.json else verifier.TEXT
     return _say(verifier.answer(options.workbook, options.engine, form))

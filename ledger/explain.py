@@ -9,15 +9,15 @@ from ledger import display
 from ledger.declarations import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.expr import names
-from ledger.formulas import formula
-from ledger.layout import cell, lay_out, sheet_reference
 from ledger.nodes import displayed
 from ledger.plan import Claimed, Computed
-from ledger.sheetdata import ROW
 from ledger.trace import Leaf, Spot, at, dependents, leaves, reads
 from ledger.values import ERROR_NAMES, number_text
 from ledger.views import formula_text
 from ledger.work import work
+from ledger.workbook.formulas import formula
+from ledger.workbook.layout import cell, lay_out, sheet_reference
+from ledger.workbook.sheetdata import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,10 @@ from ledger.errors import Place, Problems, near
 from ledger.library import gather
 from ledger.model import listed, spoken
 from ledger.names import SheetNames
-from ledger.places import FIXED_SHEETS
 from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
 from ledger.plotted import drawn_names, planned_charts
 from ledger.printed import planned_views, wanted_names
+from ledger.returned.places import FIXED_SHEETS
 from ledger.sheetscope import SheetScope
 from ledger.tables import planned_tables
 

@@ -11,55 +11,62 @@ ENGINE = ROOT / "ledger"
 
 # Each module imports only from the lines above its own.
 LAYERS = (
-    ("errors", "values", "expr", "positions", "words", "packaged", "markers", "usage", "answer", "rules"),
-    ("visible", "gitfiles"),
-    ("stamp", "root", "drawing", "units", "parse", "model", "records", "targets", "publish", "cellformula"),
-    ("parts",),
-    ("ladders", "validation", "scenario", "sheetdata", "package", "chapter", "starter", "meaning"),
-    ("places", "cells", "formulatree", "reads"),
     (
-        "targets.numpy",
-        "targets.excel",
-        "targets.latex",
-        "targets.language",
-        "display",
-        "kinds",
-        "declarations",
-        "inject",
+        *("errors", "values", "expr", "positions", "words", "packaged", "markers", "usage"),
+        *("answer", "auditing.rules"),
     ),
-    ("received", "readback", "shell"),
-    ("plan", "library", "nodes", "record"),
-    ("sheetscope", "printed", "plotted", "findings", "misses", "reading", "pins"),
-    ("given", "remarks", "changes", "precedents", "gitconfig"),
-    ("edits", "cellrules", "pairs", "booktext"),
-    ("outside", "engine"),
-    ("cellcopy", "byironcalc", "bylibreoffice"),
-    ("stripped", "engines"),
-    ("verify",),
-    ("verifytold",),
-    ("verifier",),
-    ("snapshot", "likeness", "formularules"),
-    ("printedrules", "bookrules"),
-    ("audit",),
-    ("audittold",),
-    ("auditor",),
+    ("visible", "differing.gitfiles"),
+    (
+        *("stamp", "root", "workbook.drawing", "units", "parse", "model", "records", "targets"),
+        *("publish", "returned.cellformula"),
+    ),
+    ("returned.parts",),
+    (
+        *("ladders", "validation", "scenario", "workbook.sheetdata", "workbook.package"),
+        *("chapter", "starter", "meaning"),
+    ),
+    ("returned.places", "returned.cells", "returned.formulatree", "auditing.reads"),
+    (
+        *("targets.numpy", "targets.excel", "targets.latex", "targets.language", "display"),
+        *("kinds", "declarations", "inject"),
+    ),
+    ("returned.received", "returned.readback", "auditing.shell"),
+    ("plan", "library", "nodes", "returned.record"),
+    ("sheetscope", "printed", "plotted", "findings", "misses", "returned.reading", "pins"),
+    ("given", "remarks", "returned.changes", "auditing.precedents", "differing.gitconfig"),
+    ("returned.edits", "auditing.cellrules", "differing.pairs", "differing.booktext"),
+    ("verifying.outside", "verifying.engine"),
+    ("verifying.cellcopy", "verifying.byironcalc", "verifying.bylibreoffice"),
+    ("verifying.stripped", "verifying.engines"),
+    ("verifying.verify",),
+    ("verifying.verifytold",),
+    ("verifying.verifier",),
+    ("returned.snapshot", "auditing.likeness", "auditing.formularules"),
+    ("auditing.printedrules", "auditing.bookrules"),
+    ("auditing.audit",),
+    ("auditing.audittold",),
+    ("auditing.auditor",),
     ("evaluate",),
-    ("tables", "names", "views", "trace", "fields"),
+    ("tables", "names", "views", "trace", "reviewing.fields"),
     ("claims",),
-    ("resolve", "render", "layout", "pages", "styles"),
-    ("formulas", "displaypage", "choices", "compared"),
-    ("ledgerpage", "checklines"),
-    ("tablepage", "chartspage", "charts", "printedpage", "definitionspage", "publishedpage", "checkspage"),
-    ("aboutpage",),
-    ("workbook", "work"),
-    ("build", "explain", "frames", "question", "shown", "sources"),
-    ("book", "calc", "moved", "whatif"),
-    ("review",),
+    ("resolve", "render", "workbook.layout", "workbook.pages", "workbook.styles"),
+    ("workbook.looks",),
+    ("workbook.formulas", "workbook.displaypage", "workbook.choices", "workbook.compared"),
+    ("workbook.ledgerpage", "workbook.checklines"),
+    (
+        *("workbook.tablepage", "workbook.chartspage", "workbook.charts", "workbook.printedpage"),
+        *("workbook.definitionspage", "workbook.publishedpage", "workbook.checkspage"),
+    ),
+    ("workbook.aboutpage",),
+    ("workbook.write", "work"),
+    ("build", "explain", "frames", "question", "shown", "reviewing.sources"),
+    ("book", "calc", "moved", "reviewing.whatif"),
+    ("reviewing.review",),
     ("edition",),
     ("causes",),
     ("drift",),
-    ("told", "reviewtold", "difftold"),
-    ("reviewer",),
+    ("told", "reviewing.reviewtold", "differing.difftold"),
+    ("reviewing.reviewer",),
     ("cli",),
     ("__main__",),
 )
@@ -67,15 +74,15 @@ LAYERS = (
 DOORS = {
     "jinja2": {"render"},
     "markdown_it": {"markers"},
-    "openpyxl": {"workbook", "charts", "styles"},
+    "openpyxl": {"workbook.write", "workbook.charts", "workbook.styles"},
     "pandas": {"frames"},
     "pydantic": {"model", "validation"},
     "tomllib": {"declarations", "positions"},
     "argparse": {"cli", "usage"},
     "fcntl": {"publish"},
-    "ironcalc": {"byironcalc"},
-    "multiprocessing": {"byironcalc"},
-    "subprocess": {"gitfiles", "bylibreoffice"},
+    "ironcalc": {"verifying.byironcalc"},
+    "multiprocessing": {"verifying.byironcalc"},
+    "subprocess": {"differing.gitfiles", "verifying.bylibreoffice"},
 }
 GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"
@@ -86,7 +93,10 @@ LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 300, 30, 6
 def modules():
     for path in sorted(ENGINE.rglob("*.py")):
         name = ".".join(path.relative_to(ENGINE).with_suffix("").parts)
-        yield name.removesuffix(".__init__").removesuffix("__init__"), path
+        name = name.removesuffix(".__init__").removesuffix("__init__")
+        # A package that only says what it holds is no module.
+        if len(ast.parse(path.read_text(encoding="utf-8")).body) > 1:
+            yield name, path
 
 
 MODULES = {name: path for name, path in modules() if name}
@@ -98,15 +108,11 @@ def imports(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (
-                f"{node.module}.{alias.name}"
-                if node.module in {"ledger", "ledger.targets"}
-                else str(node.module)
-                for alias in node.names
-            )
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def engine_imports(path):
+    """Yield the engine's modules that a module imports: itself, or something that stands in it."""
     for name in imports(path):
         if name.startswith("ledger."):
             inner = name.removeprefix("ledger.")

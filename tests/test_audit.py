@@ -9,11 +9,11 @@ from projects import ROOT, digests, ledger, report_names, rows_swapped
 from returned import by_libreoffice, by_openpyxl
 
 from ledger import cli
-from ledger.audit import audit
-from ledger.audittold import audit_text
-from ledger.bookrules import name_fault
-from ledger.reads import reads, shape
-from ledger.rules import RULES, UNCACHED
+from ledger.auditing.audit import audit
+from ledger.auditing.audittold import audit_text
+from ledger.auditing.bookrules import name_fault
+from ledger.auditing.reads import reads, shape
+from ledger.auditing.rules import RULES, UNCACHED
 
 sys.path.insert(0, str(Path(__file__).parent / "workbooks"))
 import make

@@ -14,7 +14,7 @@ from ledger.errors import Place
 from ledger.plan import PlannedClaim
 from ledger.trace import Spot, dependents
 from ledger.words import said
-from ledger.workbook import write
+from ledger.workbook.write import write
 
 REPORTS = projects.report_names()
 ENGINES = {"ironcalc": engines.ironcalc_values, "soffice": engines.libreoffice_values}

@@ -27,9 +27,9 @@ from projects import (
 )
 from returned import by_libreoffice, by_openpyxl
 
-from ledger.changes import DISPLAY, FORMULA, STRUCTURE, VALUE, Change, changes, uncomputed
 from ledger.errors import LedgerError
-from ledger.reading import read
+from ledger.returned.changes import DISPLAY, FORMULA, STRUCTURE, VALUE, Change, changes, uncomputed
+from ledger.returned.reading import read
 
 CASES = ROOT / "tests" / "cases" / "diff"
 RULE = "floats are equal within 1e-12 of the larger, integers and text exactly"

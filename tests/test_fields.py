@@ -3,7 +3,7 @@
 import pytest
 
 from ledger.errors import LedgerError, Problems
-from ledger.fields import FieldEdit, edited
+from ledger.reviewing.fields import FieldEdit, edited
 from ledger.scenario import Field, Source, parsed
 
 FIELDS = (Field("name", "name", "text"), Field("rate", "rate", "number"))

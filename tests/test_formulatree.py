@@ -5,13 +5,13 @@ from functools import cache
 import projects
 import pytest
 
-from ledger.cellformula import UnreadableError, in_names, shifted, tokens
-from ledger.formulatree import alike, same_formula, tree
-from ledger.places import Places, locator
 from ledger.plan import Computed
-from ledger.readback import Known, read_back, spelled
-from ledger.reading import read
-from ledger.whatif import known
+from ledger.returned.cellformula import UnreadableError, in_names, shifted, tokens
+from ledger.returned.formulatree import alike, same_formula, tree
+from ledger.returned.places import Places, locator
+from ledger.returned.readback import Known, read_back, spelled
+from ledger.returned.reading import read
+from ledger.reviewing.whatif import known
 from ledger.work import work
 
 PLACES = {

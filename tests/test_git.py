@@ -29,7 +29,7 @@ from projects import (
     write_book,
 )
 
-from ledger import booktext
+from ledger.differing import booktext
 
 WORKBOOK = "reports/first/first.xlsx"
 FORMULA = ('formula = "m * k * stages"', 'formula = "m * k * stages + 0"')
@@ -272,7 +272,7 @@ def test_what_git_does_not_know_is_trouble(arguments, told, repository):
 
 
 def test_a_revision_is_never_an_option_of_git(repository):
-    from ledger import gitfiles  # noqa: PLC0415  # the command line refuses it before
+    from ledger.differing import gitfiles  # noqa: PLC0415  # the command line refuses it before
     from ledger.errors import LedgerError  # noqa: PLC0415  # the same
 
     with pytest.raises(LedgerError, match="'--output=x' is not a revision"):

@@ -10,8 +10,8 @@ from projects import BOOK, built, digests, ledger, write_project
 
 from ledger import cli
 from ledger.errors import LedgerError
-from ledger.parts import opened
-from ledger.reading import read
+from ledger.returned.parts import opened
+from ledger.returned.reading import read
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512)
 _BILLION = '<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><workbook>&b;</workbook>'

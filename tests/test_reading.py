@@ -9,10 +9,10 @@ import pytest
 import returned
 from openpyxl.utils import get_column_letter
 
-from ledger.cells import ErrorValue
 from ledger.errors import LedgerError
-from ledger.reading import printed, read
-from ledger.received import received
+from ledger.returned.cells import ErrorValue
+from ledger.returned.reading import printed, read
+from ledger.returned.received import received
 
 REPORTS = projects.report_names()
 

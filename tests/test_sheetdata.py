@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import LedgerError
-from ledger.sheetdata import (
+from ledger.values import DIV0, NA, NUM, Values, texts
+from ledger.workbook.sheetdata import (
     MAX_COLUMNS,
     MAX_FORMULA,
     MAX_ROWS,
@@ -22,7 +23,6 @@ from ledger.sheetdata import (
     dimension,
     sheet_data,
 )
-from ledger.values import DIV0, NA, NUM, Values, texts
 
 _INLINE = ' t="inlineStr"><is><t xml:space="preserve">{}</t></is></c>'
 

@@ -8,10 +8,10 @@ import engines
 import projects
 import pytest
 
-from ledger import byironcalc, bylibreoffice
-from ledger.outside import called, why_outside
-from ledger.parts import Parts, opened
-from ledger.stripped import stripped
+from ledger.returned.parts import Parts, opened
+from ledger.verifying import byironcalc, bylibreoffice
+from ledger.verifying.outside import called, why_outside
+from ledger.verifying.stripped import stripped
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 ENGINES = {"ironcalc": byironcalc.recalculated, "soffice": bylibreoffice.recalculated}

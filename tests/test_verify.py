@@ -10,9 +10,10 @@ import projects
 import pytest
 import returned
 
-from ledger import byironcalc, cli, usage
-from ledger.engines import ENGINES
-from ledger.verify import DIFFERS, MOVED, NO_VALUE, NOT_COMPARED, NOT_COMPUTED, UNLIKE, verified
+from ledger import cli, usage
+from ledger.verifying import byironcalc
+from ledger.verifying.engines import ENGINES
+from ledger.verifying.verify import DIFFERS, MOVED, NO_VALUE, NOT_COMPARED, NOT_COMPUTED, UNLIKE, verified
 
 PROGRAMS = {"ironcalc": "ironcalc", "libreoffice": "soffice"}
 BOTH = pytest.mark.parametrize("engine", PROGRAMS)

@@ -1,0 +1,1 @@
+"""What is wrong with a workbook: each rule, and what it finds."""

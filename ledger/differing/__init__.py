@@ -1,0 +1,1 @@
+"""What differs between workbooks, by file and by what git keeps."""

@@ -1,0 +1,1 @@
+"""What engines that are not ours compute of a workbook."""

@@ -1,0 +1,289 @@
+"""Where everything stands in the workbook: sheets, rows and columns of names, tables and ladders."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ledger.plan import ID, Given, RowField, Shown
+from ledger.returned.places import LADDER_HEADS, Places
+from ledger.returned.record import BLOCK, FIRST, HEADS, ROWS
+from ledger.scenario import NUMBER
+from ledger.values import Values, texts
+from ledger.workbook.sheetdata import column_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from ledger.display import Ladder
+    from ledger.evaluate import Result
+    from ledger.misses import TableRows
+    from ledger.plan import Plan, PlannedSheet, PlannedTable
+
+#: Helper cells of a printed text: k, y, n.
+HELPERS = 3
+#: Rows of a block: title, basis, a blank one, the header.
+BLOCK_HEADER = 4
+_PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
+# Label, unit and formula stand above the header.
+_ABOVE_HEADER = 3
+_DISPLAY_FIRST = 3
+_KEY = "key"
+_LONGEST_HEADER = 120
+# The square of a number beyond this is none to a spreadsheet.
+_SQUARE = 1e150
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLayout:
+    """A ledger sheet: `block` has the rows of names that do not vary, `columns` the columns of the others.
+
+    `helpers` has the first of three helper columns of each printed text; `header` is 0 on a sheet of one row.
+    """
+
+    block: Mapping[str, int]
+    columns: Mapping[str, int]
+    helpers: Mapping[str, int]
+    header: int
+    first: int
+    last: int
+
+    @property
+    def width(self) -> int:
+        """The last column of the table, 0 without one."""
+        return max(self.columns.values(), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """A table: the sheet, column and header of its keys, its fields' columns, its rows.
+
+    `documents` are columns of its file that no formula reads: they stand at the right, on its own sheet.
+    """
+
+    sheet: str
+    keys: int
+    parts: Mapping[str, int]
+    columns: Mapping[str, int]
+    documents: Mapping[str, int]
+    header: int
+    first: int
+    last: int
+    key: str
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The headers in the order of the columns."""
+        named = {self.keys: self.key, **{column: name for name, column in self._named()}}
+        return tuple(named[column] for column in sorted(named))
+
+    def _named(self) -> Iterable[tuple[str, int]]:
+        return (*self.parts.items(), *self.columns.items(), *self.documents.items())
+
+
+@dataclass(frozen=True, slots=True)
+class UnitLayout:
+    """What is published of a block or of the rows of a worksheet: a row of its name, of names, of formulas.
+
+    `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
+    each has.  Right of them, cells mark the rows in which the live value of one of the `marked` names
+    differs: those on which formulas over a range fail: with errors, empty or typed texts, huge numbers.
+    """
+
+    sheet: str
+    kind: str
+    names: tuple[str, ...]
+    marked: tuple[str, ...]
+    start: int
+    count: int
+
+    @property
+    def first(self) -> int:
+        """The row of the first values."""
+        return self.start + HEADS
+
+    @property
+    def last(self) -> int:
+        """The row of the last values."""
+        return self.first + self.count - 1
+
+    def column(self, name: str) -> int:
+        """Return the column of a name."""
+        return 1 + self.names.index(name)
+
+    def mark(self, name: str) -> int:
+        """Return the column of the marks of a name."""
+        return len(self.names) + 2 + self.marked.index(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The whole workbook."""
+
+    sheets: Mapping[str, LedgerLayout]
+    tables: Mapping[str, TableLayout]
+    ladders: Mapping[Ladder, int]
+    units: tuple[UnitLayout, ...] = ()
+
+    def places(self) -> dict[str, Places]:
+        """Return where names stand, by worksheet."""
+        found = {}
+        for title, on in self.sheets.items():
+            columns = {column: name for name, column in on.columns.items()}
+            rows = (on.first, on.last) if columns else (0, 0)
+            found[title] = Places({row: name for name, row in on.block.items()}, columns, *rows)
+        for title, at in self.tables.items():
+            if at.sheet == title:
+                found[title] = Places({}, dict(enumerate(at.headers, 1)), at.first, at.last)
+        return found
+
+    def ladder_column(self, ladder: Ladder) -> int:
+        """Return the first of the four columns of a ladder."""
+        return 1 + self.ladders[ladder] * (len(LADDER_HEADS) + 1)
+
+    def ladder_rows(self, ladder: Ladder) -> tuple[int, int]:
+        """Return the first and last row of a ladder."""
+        return _DISPLAY_FIRST, _DISPLAY_FIRST + len(ladder.steps) - 1
+
+
+def lay_out(plan: Plan, result: Result) -> Layout:
+    """Return where everything of a report stands."""
+    sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
+    tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
+    ladders = dict.fromkeys(_ladders(plan))
+    units = tuple(_units(plan, result, sheets, tables))
+    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, units)
+
+
+def _units(
+    plan: Plan, result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
+) -> Iterable[UnitLayout]:
+    start = FIRST
+    wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int]] = []
+    for title, on in sheets.items():
+        values = result.sheets[title].values
+        wanted += [(title, BLOCK, tuple(on.block), tuple(on.block), 1)] if on.block else []
+        names, typed = tuple(on.columns), _typed(plan.sheets[title])
+        wanted += [(title, ROWS, names, _marked(names, values, typed), on.last - on.header)] if names else []
+    for title, at in tables.items():
+        if at.sheet == title:
+            names, values = (*at.parts, *at.columns, *at.documents), table_values(result.tables[title])
+            typed = {name for name in names if values[name].data.dtype == object}
+            wanted.append((title, ROWS, at.headers, _marked(names, values, typed), at.last - at.header))
+    for title, kind, names, marked, count in wanted:
+        yield UnitLayout(title, kind, names, marked, start, count)
+        start += HEADS + count + 1
+
+
+def table_values(rows: TableRows) -> dict[str, Values]:
+    """Return the values of a table's fields, and the texts of the columns that no field declares."""
+    told = rows.scenario.documents if rows.scenario else {}
+    return {**{name: texts(column) for name, column in told.items()}, **rows.fields}
+
+
+def _typed(sheet: PlannedSheet) -> set[str]:
+    """Return the texts that somebody typed into the rows of a sheet."""
+    nodes = sheet.nodes.items()
+    return {name for name, node in nodes if node.kind.kind == "text" and isinstance(node.how, RowField)}
+
+
+def _marked(names: Iterable[str], values: Mapping[str, Values], typed: Collection[str]) -> tuple[str, ...]:
+    """Return the names on whose columns a formula over a range would fail, or would pass over capitals.
+
+    A typed text may change in its capitals alone, which formulas tell apart and comparisons of ranges do not.
+    """
+    return tuple(name for name in names if name in typed or not _is_clean(values[name]))
+
+
+def _is_clean(values: Values) -> bool:
+    if values.errors is not None and values.errors.any():
+        return False
+    if values.data.dtype == np.float64:
+        return bool((np.abs(values.data) < _SQUARE).all())
+    return values.data.dtype != object or all(isinstance(each, str) and each for each in values.data.tolist())
+
+
+def _ledger(sheet: PlannedSheet, count: int) -> LedgerLayout:
+    constant = [name for name, node in sheet.nodes.items() if not node.varies]
+    inputs = [name for name in constant if isinstance(sheet.nodes[name].how, Given)]
+    computed = [name for name in constant if name not in inputs]
+    block = {name: BLOCK_HEADER + 1 + i for i, name in enumerate([*inputs, *computed])}
+    varying = [name for name, node in sheet.nodes.items() if node.varies]
+    columns = {name: 1 + i for i, name in enumerate(varying)}
+    above = max(block.values(), default=BLOCK_HEADER - 2) + 1
+    header = above + _ABOVE_HEADER + 1 if sheet.axes else 0
+    right = max(len(columns), HELPERS + 1) + 2
+    shown = [name for name, node in sheet.nodes.items() if _has_ladder(node.how)]
+    helpers = {name: right + HELPERS * i for i, name in enumerate(shown)}
+    return LedgerLayout(block, columns, helpers, header, header + 1, header + count)
+
+
+def _has_ladder(how: object) -> bool:
+    return isinstance(how, Shown) and how.ladder is not None and bool(how.ladder.steps)
+
+
+def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
+    if table.sheet:
+        on = sheets[table.sheet]
+        columns = {field.name: on.columns[field.name] for field in table.fields}
+        return TableLayout(table.sheet, 1, {}, columns, {}, on.header, on.first, on.last, ID)
+    parts = table.source.key if table.source and len(table.source.key) > 1 else ()
+    declared = {field.column for field in table.typed}
+    shown = {part: 2 + i for i, part in enumerate(part for part in parts if part not in declared)}
+    columns = {field.name: 2 + len(shown) + i for i, field in enumerate(table.fields)}
+    header = 2 + _ABOVE_HEADER
+    own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
+    # The CSV's own header of its keys, unless they are put together or it names a field.
+    key = _KEY if own in columns else own
+    names = (key, *parts, *columns)
+    documents = {name: 1 + len(shown) + len(columns) + i for i, name in enumerate(_documents(rows, names), 1)}
+    last = header + len(rows.keys)
+    return TableLayout(table.name, 1, shown, columns, documents, header, header + 1, last, key)
+
+
+def _documents(rows: TableRows, names: Iterable[str]) -> Iterable[str]:
+    """Yield the columns that tell something of the rows: numbers that no formula reads tell nothing."""
+    if rows.scenario is None:
+        return
+    taken = {name.casefold() for name in (*names, *rows.scenario.source.key)}
+    for header, cells in rows.scenario.documents.items():
+        tells = any(cell and not NUMBER.fullmatch(cell) for cell in cells)
+        fits = header.strip() and header.isprintable() and len(header) <= _LONGEST_HEADER
+        if tells and fits and header.casefold() not in taken:
+            taken.add(header.casefold())
+            yield header
+
+
+def _ladders(plan: Plan) -> Iterable[Ladder]:
+    for sheet in plan.sheets.values():
+        for node in sheet.nodes.values():
+            if isinstance(node.how, Shown) and node.how.ladder and node.how.ladder.steps:
+                yield node.how.ladder
+    for view in plan.views:
+        nodes = plan.sheets[view.sheet].nodes
+        for column in view.columns:
+            named = (nodes[name].ladder for _, name in column.heading if name)
+            yield from (ladder for ladder in (column.ladder, *named) if ladder and ladder.steps)
+
+
+def sheet_reference(title: str) -> str:
+    """Return a sheet's title as a formula writes it."""
+    return title if _PLAIN_SHEET.fullmatch(title) else "'" + title.replace("'", "''") + "'"
+
+
+def cell(column: int, row: int | str) -> str:
+    """Return a reference to a cell whose column is fixed: `$B5`, and `$B$5` for a fixed row.
+
+    >>> cell(2, 5)
+    '$B$5'
+    """
+    letters = column_letters(column)
+    return f"${letters}${row}" if isinstance(row, int) else f"${letters}{row}"
+
+
+def span(sheet: str, column: int, first: int, last: int) -> str:
+    """Return the absolute reference to rows of a column on a sheet."""
+    return f"{sheet_reference(sheet)}!{cell(column, first)}:{cell(column, last)}"

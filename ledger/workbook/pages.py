@@ -1,0 +1,143 @@
+"""One worksheet as data: bands of cells, and what stands around them."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ledger.values import Values, texts
+from ledger.workbook.sheetdata import Band, Cells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ledger.workbook.drawing import ChartObject
+
+_NARROWEST, _WIDEST = 9.0, 60.0
+_LINE = 15.0
+# Notes of formulas are set smaller: more letters to a line, more lines to a point.
+_SMALL_ROOM, _SMALL_LINE = 1.25, 12.5
+_ROOM = 2.5
+
+
+#: The first and last row, and the column, of some cells.
+Area = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TableObject:
+    """An Excel table: its name, and its corner cells' rows and columns."""
+
+    name: str
+    headers: tuple[str, ...]
+    header: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The look of the cells of an area in which a condition holds, written for the first of them."""
+
+    area: str
+    condition: str
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A worksheet: its bands; widths by column; notes and links by (row, column); ranges to choose from.
+
+    `helpers` are the first and last column that is grouped and collapsed; `fold` is the row above which
+    panes freeze; `repeat` are the rows repeated on each printed page, `pages` how many it is high at most,
+    0 if as many as it takes.  Of `rules` the first one that holds counts.
+    """
+
+    title: str
+    bands: tuple[Band, ...]
+    widths: Mapping[int, float]
+    notes: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    links: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    choices: Mapping[Area, str] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    table: TableObject | None = None
+    helpers: tuple[int, int] | None = None
+    fold: int = 0
+    repeat: tuple[int, int] | None = None
+    width: int = 0
+    pages: int = 0
+    charts: tuple[ChartObject, ...] = ()
+    state: Literal["visible", "hidden", "veryHidden"] = "visible"
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """One cell of a row: its style, its value and, if it is computed, its formula."""
+
+    style: int
+    value: float | str | bool | Values
+    formula: str | None = None
+
+
+def row(number: int, cells: Mapping[int, One], height: float | None = None) -> Band:
+    """Return a band of one row from cells by column."""
+    columns = tuple(
+        Cells(column, each.style, _single(each.value), each.formula) for column, each in sorted(cells.items())
+    )
+    return Band(number, columns, height)
+
+
+def _single(value: float | str | bool | Values) -> Values:  # noqa: FBT001  # a truth value is a cell's value here
+    match value:
+        case Values():
+            return value
+        case bool():
+            return Values(np.array([value]))
+        case str():
+            return texts([value])
+    return Values(np.array([value], dtype=np.float64))
+
+
+def text_width(text: str) -> int:
+    """Return how many columns of a worksheet text takes: Chinese takes two."""
+    return max(
+        (sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) for line in text.split("\n")),
+        default=0,
+    )
+
+
+def column_width(shown: Sequence[str], widest: float = _WIDEST) -> float:
+    """Return a width in which every text can be read, within reason."""
+    return min(max((*(text_width(each) + _ROOM for each in shown), _NARROWEST)), widest)
+
+
+def height(cells: Mapping[str, float], *, small: bool = False) -> float:
+    """Return the height of a row whose texts wrap in columns of the widths given with them."""
+    room, line = (_SMALL_ROOM, _SMALL_LINE) if small else (1.0, _LINE)
+    lines = (-(-text_width(text) // max(int((width - 1) * room), 1)) for text, width in cells.items())
+    return max(line * max(lines, default=1), _LINE)
+
+
+def shown_values(values: Values, form: str) -> list[str]:
+    """Return texts as wide as the widest of `values` in a number format."""
+    if values.data.dtype == object:
+        return [max(map(str, values.data), key=text_width, default="")]
+    if values.data.dtype == np.bool_:
+        return ["FALSE"]
+    data = values.data[np.isfinite(values.data)]
+    if not len(data):
+        return ["#DIV/0!"]
+    return [
+        _in_format(float(each), form) for each in (data.min(), data.max(), data[np.argmax(np.abs(data % 1))])
+    ]
+
+
+def _in_format(value: float, form: str) -> str:
+    places = len(form.partition(".")[2].rstrip("%").partition("E")[0])
+    if form.endswith("%"):
+        return f"{value * 100:.{places}f}%"
+    if form.startswith("#,##0"):
+        return f"{value:,.{places}f}"
+    return f"{value:.10g}"

@@ -1,0 +1,170 @@
+"""A plan and its result as a workbook: openpyxl makes the shell, the rows are streamed with their values."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import openpyxl
+from openpyxl.comments import Comment
+from openpyxl.formatting.rule import Rule
+from openpyxl.packaging.custom import StringProperty
+from openpyxl.utils import get_column_letter
+from openpyxl.workbook.properties import CalcProperties
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.filters import AutoFilter
+from openpyxl.worksheet.hyperlink import Hyperlink
+from openpyxl.worksheet.pagebreak import Break
+from openpyxl.worksheet.properties import PageSetupProperties
+from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
+
+from ledger.workbook.aboutpage import about_page
+from ledger.workbook.charts import scatter
+from ledger.workbook.chartspage import charts_page
+from ledger.workbook.checkspage import checks_page
+from ledger.workbook.choices import choices
+from ledger.workbook.definitionspage import definitions_page, linked
+from ledger.workbook.displaypage import display_page
+from ledger.workbook.layout import lay_out
+from ledger.workbook.ledgerpage import ledger_page
+from ledger.workbook.package import assemble, check_names
+from ledger.workbook.printedpage import printed_page
+from ledger.workbook.publishedpage import published_page
+from ledger.workbook.sheetdata import check_bands, dimension, sheet_data
+from ledger.workbook.styles import Styles, rule_style
+from ledger.workbook.tablepage import table_page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from openpyxl.worksheet.worksheet import Worksheet
+
+    from ledger.evaluate import Result
+    from ledger.plan import Plan
+    from ledger.workbook.pages import Page, TableObject
+
+_AUTHOR = "Tile Ledger"
+_NOTE_WIDTH, _NOTE_LINE = 320, 20
+_LINE_LETTERS = 44
+
+
+def write(plan: Plan, result: Result, origins: Mapping[str, str]) -> bytes:
+    """Return the workbook of a report: the same bytes for the same plan, result and origins.
+
+    `origins` are hashes of the files it is made from, which a later check compares.
+    """
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.worksheets[0])
+    pages = _pages(plan, result, Styles(workbook))
+    check_names(
+        [page.title for page in pages],
+        [],
+        {page.table.name: page.table.headers for page in pages if page.table},
+    )
+    for page in pages:
+        check_bands(page.title, page.bands)
+        _shell(workbook.create_sheet(page.title), page)
+    workbook.calculation = CalcProperties(fullCalcOnLoad=True)
+    workbook.properties.title = plan.title
+    workbook.properties.creator = _AUTHOR
+    for name, digest in origins.items():
+        properties = workbook.custom_doc_props  # type: ignore[attr-defined]  # newer than the stubs
+        properties.append(StringProperty(name=name, value=digest))
+    shell = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # openpyxl asks the clock; `assemble` overwrites it
+        workbook.save(shell)
+    rows = {page.title: sheet_data(page.bands) for page in pages}
+    return assemble(shell.getvalue(), rows, {page.title: dimension(page.bands) for page in pages})
+
+
+def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
+    """Return every page in the order of the workbook's tabs."""
+    layout = lay_out(plan, result)
+    ledgers = [linked(ledger_page(plan, result, layout, name, styles), plan, layout) for name in plan.sheets]
+    tables = [
+        table_page(table, result.tables[name], result.notes.get(name, {}), layout, styles)
+        for name, table in plan.tables.items()
+        if not table.sheet
+    ]
+    printed, cells = printed_page(plan, result, layout, styles)
+    charts = charts_page(plan, result, layout, styles)
+    titled = {page.title: page for page in (*ledgers, *tables)}
+    last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
+    checks = checks_page(plan, result, layout, styles)
+    published = published_page(plan.name, titled, cells, layout, styles)
+    offered = choices(plan, result, layout)
+    pages = [about_page(plan, checks, styles), checks.page, *ledgers, printed]
+    pages += [*([charts] if charts else ()), *tables, *last, published]
+    return [replace(page, choices=offered.get(page.title, {})) for page in pages]
+
+
+def _shell(sheet: Worksheet, page: Page) -> None:
+    """Put around the rows of a page all that is not a row."""
+    for column, width in page.widths.items():
+        sheet.column_dimensions[get_column_letter(column)].width = round(width, 2)
+    if page.helpers:
+        first, last = (get_column_letter(each) for each in page.helpers)
+        sheet.column_dimensions.group(first, last, outline_level=1, hidden=True)
+    for place, text in sorted(page.notes.items()):
+        sheet.cell(*place).comment = _note(text)
+    for place, target in sorted(page.links.items()):
+        title, _, address = target.rpartition("!")
+        cell = sheet.cell(*place)
+        # A link of the whole workbook; `location` keeps it inside.
+        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=f"{title}!{address}")
+    for (top, bottom, at), source in sorted(page.choices.items()):
+        choice = DataValidation(type="list", formula1=source, allow_blank=False)
+        choice.add(f"{get_column_letter(at)}{top}:{get_column_letter(at)}{bottom}")
+        sheet.add_data_validation(choice)
+    for each in page.rules:
+        rule = Rule("expression", formula=[each.condition], dxf=rule_style(each.look), stopIfTrue=True)
+        sheet.conditional_formatting.add(each.area, rule)
+    for chart in page.charts:
+        sheet.add_chart(scatter(chart), f"A{chart.row}")
+    for chart in page.charts[1:]:
+        sheet.row_breaks.append(Break(id=chart.row - 2))
+    if page.table:
+        sheet.add_table(_table(page.table))
+    _view(sheet, page)
+
+
+def _note(text: str) -> Comment:
+    lines = sum(1 + len(line) // _LINE_LETTERS for line in text.split("\n"))
+    return Comment(text, _AUTHOR, width=_NOTE_WIDTH, height=_NOTE_LINE * (lines + 1))
+
+
+def _table(table: TableObject) -> Table:
+    last = get_column_letter(len(table.headers))
+    area = f"A{table.header}:{last}{table.last}"
+    return Table(
+        displayName=table.name,
+        ref=area,
+        autoFilter=AutoFilter(ref=area),
+        # Given here, since the header's cells are not in the shell.
+        tableColumns=[TableColumn(id=i, name=name) for i, name in enumerate(table.headers, 1)],
+        tableStyleInfo=TableStyleInfo(name="TableStyleLight1", showRowStripes=True),
+    )
+
+
+def _view(sheet: Worksheet, page: Page) -> None:
+    """Set what the screen and the printer show."""
+    sheet.sheet_view.showGridLines = False
+    if page.fold:
+        sheet.freeze_panes = f"B{page.fold}"
+    if page.repeat:
+        sheet.print_title_rows = f"{page.repeat[0]}:{page.repeat[1]}"
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.paperSize = 9
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, page.pages
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.oddHeader.right.text = "&A"  # type: ignore[union-attr]  # each new sheet has one
+    sheet.oddFooter.center.text = "&P / &N"  # type: ignore[union-attr]  # the same
+    if page.width:
+        last = max(band.last_row for band in page.bands)
+        sheet.print_area = f"A1:{get_column_letter(page.width)}{last}"
+    sheet.sheet_state = page.state
