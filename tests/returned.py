@@ -45,6 +45,20 @@ def by_libreoffice(*books: bytes) -> list[bytes]:
         return [(folder / "out" / path.name).read_bytes() for path in paths]
 
 
+def by_gnumeric(*books: bytes) -> list[bytes]:
+    """Return workbooks as Gnumeric saves them: another program's shared texts, formulas, styles and names."""
+    engines.require("ssconvert")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = []
+        for i, xlsx in enumerate(books):
+            path, saved = folder / f"book{i}.xlsx", folder / f"saved{i}.xlsx"
+            path.write_bytes(xlsx)
+            subprocess.run(["ssconvert", path, saved], capture_output=True, timeout=300, check=True)
+            found.append(saved.read_bytes())
+        return found
+
+
 _PERSONS = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <personList xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments">
 <person displayName="Bo Li" id="{00000000-0000-0000-0000-000000000001}" userId="u" providerId="None"/>

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from projects import ROOT, digests, ledger, report_names, rows_swapped
-from returned import by_libreoffice, by_openpyxl
+from returned import by_gnumeric, by_libreoffice, by_openpyxl
 
 from ledger import cli
 from ledger.auditing.audit import audit
@@ -150,6 +150,12 @@ def reports():
 @pytest.mark.engine
 def test_reports_that_libreoffice_saved_have_no_fault():
     assert [found(each) for each in by_libreoffice(*reports())] == [[]] * len(report_names())
+
+
+@pytest.mark.engine
+def test_reports_that_gnumeric_saved_have_no_fault():
+    """It leaves a broken area to print, which is no fault of a number."""
+    assert [found(each) for each in by_gnumeric(*reports())] == [[]] * len(report_names())
 
 
 def test_reports_that_openpyxl_saved_lack_values_only():

@@ -36,6 +36,15 @@ def saved(first):
     return dict(zip(books, returned.by_libreoffice(*books.values()), strict=True))
 
 
+@pytest.mark.engine
+@BOTH
+@pytest.mark.parametrize("name", projects.report_names())
+def test_reports_that_gnumeric_saved_agree(name, engine):
+    """It saves the range of one cell as that cell, and FORMULATEXT in a way that LibreOffice does not know."""
+    (xlsx,) = returned.by_gnumeric((projects.ROOT / f"reports/{name}/{name}.xlsx").read_bytes())
+    assert [each for each in found(judged(xlsx, engine)) if not each[1].startswith("Definitions!")] == []
+
+
 def typed(xlsx, changes):
     """Return a workbook as openpyxl saves it, without cached values, with values put into cells."""
 

@@ -105,7 +105,8 @@ def name_targets(book: Book) -> Iterator[Finding]:
 
 def _target(name: DefinedName) -> Iterator[Finding]:
     read = reads(name.text)
-    if "#REF!" in read.errors:
+    # A broken name of the spreadsheet's own, such as an area to print, stands in no number.
+    if "#REF!" in read.errors and not name.name.startswith(_EXCELS_OWN):
         yield Finding(
             UNKNOWN, "", "", "", "", f"name {name.name!r} stands for #REF!, a cell that was deleted"
         )

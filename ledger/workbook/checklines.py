@@ -61,12 +61,13 @@ class Lines:
         bad, failing = _own(ERRORS, number), _own(DIFFER, number)
         failed = self._choice(f"{failing}=0", "holds", f'"{self.say("fails")}"')
         word = "errors" if errors else "fails" if fails else "holds"
+        counts = _counts_of_one(live.partition(":")[0]) if len(values) == 1 else _counts(live)
         return {
             **self._told(claim.sheet, claim.name, claim.sentence),
-            COUNT: self._number(holds, f"COUNTIF({live},1)"),
-            ERRORS: self._number(errors, f"ROWS({live})-COUNT({live})-COUNTBLANK({live})"),
-            DIFFER: self._number(fails, f"COUNTIF({live},0)"),
-            LARGEST: self._number(len(known) - holds - fails, f"COUNTBLANK({live})"),
+            COUNT: self._number(holds, counts[0]),
+            ERRORS: self._number(errors, counts[1]),
+            DIFFER: self._number(fails, counts[2]),
+            LARGEST: self._number(len(known) - holds - fails, counts[3]),
             STATUS: One(
                 self.styles.number("status", kind="text"),
                 self.say(word),
@@ -121,6 +122,20 @@ class Lines:
 
     def _text(self, value: str, formula: str) -> One:
         return One(self.styles.number("line value", kind="text"), value, formula)
+
+
+def _counts(live: str) -> tuple[str, str, str, str]:
+    """Return the formulas that count where a claim holds, has an error, fails, is not meant."""
+    errors = f"ROWS({live})-COUNT({live})-COUNTBLANK({live})"
+    return f"COUNTIF({live},1)", errors, f"COUNTIF({live},0)", f"COUNTBLANK({live})"
+
+
+def _counts_of_one(live: str) -> tuple[str, str, str, str]:
+    """Return the same of one cell: Gnumeric saves its range as a cell, which IronCalc does not count."""
+    holds, fails = (f"IF(ISNUMBER({live}),IF({live}={value},1,0),0)" for value in (1, 0))
+    meant_not = f"IF(ISERROR({live}),0,IF(LEN({live})=0,1,0))"
+    errors = f"IF(ISNUMBER({live}),0,IF(ISERROR({live}),1,IF(LEN({live})=0,0,1)))"
+    return holds, errors, fails, meant_not
 
 
 def _own(column: int, number: int) -> str:
