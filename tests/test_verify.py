@@ -40,7 +40,7 @@ def saved(first):
 @BOTH
 @pytest.mark.parametrize("name", projects.report_names())
 def test_reports_that_gnumeric_saved_agree(name, engine):
-    """It saves the range of one cell as that cell, and FORMULATEXT in a way that LibreOffice does not know."""
+    """It saves the range of one cell as that cell, and FORMULATEXT as LibreOffice does not know it."""
     (xlsx,) = returned.by_gnumeric((projects.ROOT / f"reports/{name}/{name}.xlsx").read_bytes())
     assert [each for each in found(judged(xlsx, engine)) if not each[1].startswith("Definitions!")] == []
 
