@@ -231,6 +231,14 @@ def test_threaded_comment_is_told_once_with_its_person(book, sent):
     }  # fmt: skip
 
 
+def test_a_note_cannot_command_a_terminal(book, sent):
+    def edit(workbook):
+        returned.cell(workbook, "grid/b/work").comment = Comment("Ann:\nwhy?\u202e\nreally", "Ann")
+
+    ran = ledger(book, "review", back(book, sent, edit))
+    assert "  grid/b/work  Ann: why?\\u202e\\nreally" in ran.lines
+
+
 def test_markdown_is_safe_in_a_merge_request(book, sent):
     def edit(workbook):
         returned.cell(workbook, "machines/one/name").value = "a|b <script>"

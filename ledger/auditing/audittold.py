@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ledger.auditing.rules import RULES
+from ledger.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ def audit_text(found: Audited) -> str:
         if own:
             lines.append(f"{rule.severity}: {name} ({len(own)}): {rule.meaning}")
             lines += [*_lines(own), f"  → {rule.hint}"]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _summary(found: Audited) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ledger.returned.cells import Scalar
     from ledger.returned.reading import Reading, Unit
+    from ledger.returned.received import Note
 
 #: Cells are as published within this: a spreadsheet saves 15 digits.
 _SAVED = 1e-14
@@ -206,9 +207,12 @@ def _notes(now: Reading, built: Reading) -> Iterator[NoteEdit]:
         for note in sheet.notes:
             if _words(note.text) not in known.get(title, set()):
                 place = _place(now, title, note.address)
-                yield NoteEdit(
-                    title, place, f"{title}!{note.address}", note.author.strip(), note.text.strip()
-                )
+                yield NoteEdit(title, place, f"{title}!{note.address}", note.author.strip(), _said(note))
+
+
+def _said(note: Note) -> str:
+    """Return what a note says: a spreadsheet begins it with its author's name."""
+    return note.text.strip().removeprefix(f"{note.author.strip()}:").strip()
 
 
 def _words(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ledger.render import markdown
+from ledger.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ def review_text(found: Review) -> str:
     lines = [f"{found.workbook}: {_summary(found)}"]
     for heading, told in _sections(found):
         lines += [heading, *(f"  {line}" for line in _first(told))]
-    return "\n".join([*lines, *_closing(found)])
+    return "\n".join(map(visible, [*lines, *_closing(found)]))
 
 
 def review_markdown(found: Review) -> str:
@@ -102,7 +103,7 @@ def _sections(found: Review) -> Iterator[tuple[str, list[str]]]:
         ),
         ("not in what moves", list(found.beyond)),
         ("changed in the project since the workbook was built", list(found.outdated)),
-        ("cannot be applied", [str(each) for each in found.faults]),
+        ("cannot be applied", [line for each in found.faults for line in str(each).split("\n")]),
     )
     return ((heading, lines) for heading, lines in sections if lines)
 

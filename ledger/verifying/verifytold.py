@@ -10,6 +10,7 @@ from ledger.returned.cells import ErrorValue
 from ledger.returned.changes import text_of
 from ledger.verifying.engines import ENGINES
 from ledger.verifying.verify import DIFFERS, MOVED, NOT_COMPARED, TOLD, UNLIKE
+from ledger.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ _LABEL = 14
 
 def verified_text(found: Verification) -> str:
     """Return every finding under its cell, and a summary as the last lines."""
-    return "\n".join((*_findings(found), *_summary(found)))
+    return "\n".join(map(visible, (*_findings(found), *_summary(found))))
 
 
 def _findings(found: Verification) -> Iterator[str]:
