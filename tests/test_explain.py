@@ -34,7 +34,7 @@ def test_an_intensity_is_followed_to_the_shape_and_the_type():
         "  printed   1365.33",
         "  source    ch14 §1.1",
     ]
-    assert re.search(r"^    M +4096 +scenarios/shapes\.csv:2:14$", text, re.MULTILINE)
+    assert re.search(r"^    M +4096 +scenarios/shapes\.csv:2:14  \(ch14 .+\)$", text, re.MULTILINE)
     assert re.search(r"^    \S+\.bits +16 bit +scenarios/dtypes\.csv:\d+:\d+  \(.+\)$", text, re.MULTILINE)
     moves = "bound, attainable, large_cubes, short_sides"
     assert re.search(f"^  moves +{moves}$", text, re.MULTILINE)
