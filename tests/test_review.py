@@ -273,7 +273,9 @@ def test_apply_changes_the_fields_touched_and_nothing_else(book, sent):
 def test_build_after_apply_gives_what_the_review_told(book, sent):
     name = back(book, sent, putting({"machines/one/speed": 4, "machines/two/speed": 8}))
     found = json.loads(ledger(book, "review", "--json", name).out)
-    assert ledger(book, "review", "--apply", name).code == 0
+    ran = ledger(book, "review", "--apply", name)
+    assert (ran.code, "--apply" in ran.out) == (0, False)
+    assert ran.err == "written    scenarios/machines.csv\nnow: tile-ledger build\n"
     assert ledger(book, "build").code == 0
     texts = {
         text
@@ -288,6 +290,7 @@ def test_apply_never_writes_formulas(book, sent):
     before = projects.digests(book)
     ran = ledger(book, "review", "--apply", back(book, sent, putting({"grid/b/work": 3000})))
     assert "formulas are never applied" in ran.out
+    assert ran.err == "no changed input stands in a CSV: nothing written\n"
     assert projects.digests(book) == before
 
 

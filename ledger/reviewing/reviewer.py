@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.answer import Answer
@@ -34,4 +35,10 @@ def applied(root: Path, workbook: Path, form: str) -> Answer:
         files = to_write(found)
         became = publish(files, {path: path.read_bytes() for path in files})
     written = [f"{what:9}  {name_of(root, path)}" for path, what in sorted(became.items())]
-    return Answer(_FORMS[form](found), found=False, talk="\n".join([*written, "now: tile-ledger build"]))
+    told = (
+        [*written, "now: tile-ledger build"]
+        if written
+        else ["no changed input stands in a CSV: nothing written"]
+    )
+    done = replace(found, files={})  # nothing is left to apply
+    return Answer(_FORMS[form](done), found=False, talk="\n".join(told))
