@@ -176,6 +176,23 @@ def test_constant_over_a_printed_cell_is_told(book, sent):
     assert (change["where"], change["new"], change["typed"]) == ("Printed/grid/b/work", "1.0 k", True)
 
 
+def test_rows_that_were_inserted_on_printed_hide_nothing(book, sent):
+    """The second view moves down by two rows; the first stays where it was."""
+
+    def edit(workbook):
+        sheet = workbook["Printed"]
+        first = next(row for row in range(8, 20) if sheet.cell(row, 1).value == "steps")
+        sheet.move_range(f"A{first}:{sheet.dimensions.split(':')[1]}", rows=2, translate=True)
+        cell = sheet.cell(first + 4, 3)
+        assert cell.data_type == "f"
+        cell.value = "typed"
+
+    found = told(book, sent, edit)
+    (change,) = found["formulas"]
+    assert (change["where"], change["new"], change["typed"]) == ("Printed/steps/a/1/2/work", "typed", True)
+    assert found["structure"] == []
+
+
 def _prints(cell, sent):
     """Whether a cell is that of view `grid`, row `b`, column `work`."""
     return cell.coordinate == "B6" and cell.data_type == "f" and bool(sent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ledger.returned.cellformula import corner, in_names, letters_of
@@ -11,7 +11,7 @@ from ledger.returned.cells import ErrorValue
 from ledger.returned.parts import refused
 from ledger.returned.places import PRINTED, VALUE, Places, locator
 from ledger.returned.received import received
-from ledger.returned.record import BLOCK, ROWS, Record, Recorded, record
+from ledger.returned.record import BLOCK, ROWS, Record, Recorded, line_mark, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -116,7 +116,25 @@ def named(book: Received) -> Reading:
         if found is not None:
             units[key] = found
     titles = dict.fromkeys(title for title, _ in units)
+    told = replace(told, printed=_where_now(book, told.printed))
     return Reading(book, told, units, {title: _places(title, units) for title in titles})
+
+
+def _where_now(book: Received, cells: tuple[PrintedCell, ...]) -> tuple[PrintedCell, ...]:
+    """Return printed cells with the addresses that they have now: rows may have been inserted above them."""
+    wanted = {line_mark(each.view, corner(each.address)[1]) for each in cells}
+    sheet = book.sheets.get(PRINTED)
+    marks: dict[str, int] = {}
+    for row, line in sheet.rows.items() if sheet else ():
+        for cell in line.values():
+            if cell.formula is None and isinstance(cell.value, str) and cell.value in wanted:
+                marks.setdefault(cell.value, row)
+    found = []
+    for each in cells:
+        column, row = corner(each.address)
+        now = marks.get(line_mark(each.view, row), row)
+        found.append(each if now == row else replace(each, address=f"{letters_of(column)}{now}"))
+    return tuple(found)
 
 
 def _places(title: str, units: Mapping[tuple[str, str], Unit]) -> Places:

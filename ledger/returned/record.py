@@ -41,6 +41,11 @@ class PrintedCell:
         return self.address, self.view, self.row, self.column, self.text
 
 
+def line_mark(view: str, row: int) -> str:
+    """Return what stands beside the printed cells of a row: their view, and the row as published."""
+    return f"{view}/{row}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Recorded:
     """What was published of a block or of the rows of a worksheet.

@@ -10,7 +10,7 @@ import numpy as np
 from ledger import display
 from ledger.plan import ID, Given
 from ledger.returned.places import PRINTED
-from ledger.returned.record import PrintedCell
+from ledger.returned.record import PrintedCell, line_mark
 from ledger.views import heading_text, row_numbers
 from ledger.words import said
 from ledger.workbook.formulas import helpers, outside, plain_text
@@ -59,7 +59,7 @@ def printed_page(
     last, start = widest, _FIRST
     for view in views:
         on = plan.sheets[view.sheet], result.sheets[view.sheet]
-        writer = _Writer(view, *on, layout, styles, widest + 2, shown, printed)
+        writer = _Writer(view, *on, layout, styles, widest + 3, shown, printed)
         bands += writer.bands(start)
         start = bands[-1].last_row + 3
         last = max(last, *(each.column for band in bands for each in band.columns))
@@ -110,6 +110,10 @@ class _Writer:
         rows: dict[int, dict[int, One]] = {start + 1: heading} if heading else {}
         for spot in spots:
             rows.setdefault(spot.row, {}).update(self.cells(spot))
+        for number in {spot.row for spot in spots}:
+            # By which a later reader finds the row, whatever was inserted above it.
+            line = One(self.styles.number("helper", kind="typed"), line_mark(self.view.name, number))
+            rows[number][self.right - 1] = line
         for number in sorted(rows):
             yield row(number, rows[number])
 
