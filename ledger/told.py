@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ledger.answer import json_text
 from ledger.findings import FAILS, INEXACT, KNIFE_EDGE
 from ledger.inject import warnings
 from ledger.stamp import FRESH, FRESH_JSON
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ledger.explain import Explanation
     from ledger.moved import Moved
 
-_SCHEMA = 1
 _MOST = 12
 _LABEL = 10
 _FAILED = "failed claim"
@@ -92,7 +91,7 @@ def drift_json(found: Drift) -> str:
         {"place": cause.place, "what": cause.what, "old": cause.old, "new": cause.new, "moved": list(numbers)}
         for cause, numbers in found.causes
     ]
-    return _json(
+    return json_text(
         {
             "fresh": False,
             "causes": causes,
@@ -101,10 +100,6 @@ def drift_json(found: Drift) -> str:
             "repair": found.repair,
         }
     )
-
-
-def _json(content: Mapping[str, object]) -> str:
-    return json.dumps({"schema": _SCHEMA, **content}, ensure_ascii=False, indent=2)
 
 
 def explanation_text(found: Explanation) -> str:
@@ -148,4 +143,4 @@ def explanation_json(found: Explanation) -> str:
     """Return the same as one JSON object."""
     content = asdict(found)
     content["inputs"] = [{**asdict(each), "place": str(each.place)} for each in found.inputs]
-    return _json(content)
+    return json_text(content)

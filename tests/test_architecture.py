@@ -41,7 +41,7 @@ LAYERS = (
     ("verifying.verify",),
     ("verifying.verifytold",),
     ("verifying.verifier",),
-    ("returned.snapshot", "auditing.likeness", "auditing.formularules"),
+    ("returned.snapshot", "reviewing.outdated", "auditing.likeness", "auditing.formularules"),
     ("auditing.printedrules", "auditing.bookrules"),
     ("auditing.audit",),
     ("auditing.audittold",),

@@ -26,9 +26,10 @@ from openpyxl.worksheet.table import Table, TableStyleInfo
 from python_calamine import CalamineWorkbook
 
 from ledger.errors import LedgerError
+from ledger.returned.cellformula import column_letters
 from ledger.values import DIV0, NA, NUM, Values, texts
 from ledger.workbook.package import assemble, check_names
-from ledger.workbook.sheetdata import ROW, Band, Cells, column_letters, dimension, sheet_data
+from ledger.workbook.sheetdata import ROW, Band, Cells, dimension, sheet_data
 
 _ROOT = Path(__file__).resolve().parents[1]
 _LABELS = (

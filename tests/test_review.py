@@ -316,7 +316,7 @@ def test_apply_refuses_when_the_csv_has_moved_on(book, sent):
     before = projects.digests(book)
     ran = ledger(book, "review", "--apply", back(book, sent, putting({"machines/one/speed": 4})))
     assert ran.code == 2
-    assert "scenarios/machines.csv: has moved on since the workbook was built: two/speed 5 → 6" in ran.err
+    assert "scenarios/machines.csv:3:9: has moved on since the workbook was built: two/speed 5 → 6" in ran.err
     assert projects.digests(book) == before
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ledger.answer import json_text
 from ledger.auditing.rules import RULES
 from ledger.visible import visible
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ledger.auditing.audit import Audited
     from ledger.auditing.rules import Finding
 
-_SCHEMA = 1
 # Lines of one column, and of one rule.
 _MOST_OF_COLUMN, _MOST = 3, 12
 
@@ -69,7 +68,6 @@ def _of_column(groups: Sequence[Sequence[Finding]]) -> Iterator[str]:
 def audit_json(found: Audited) -> str:
     """Return every finding as one JSON object."""
     content = {
-        "schema": _SCHEMA,
         "workbook": found.name,
         "report": found.report,
         "formulas": found.formulas,
@@ -79,4 +77,4 @@ def audit_json(found: Audited) -> str:
         },
         "findings": [{**asdict(each), "severity": RULES[each.rule].severity} for each in found.findings],
     }
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return json_text(content)

@@ -23,7 +23,7 @@ from ledger.auditing.rules import (
     UNKNOWN,
     Finding,
 )
-from ledger.returned.cellformula import column_number, corner, letters_of
+from ledger.returned.cellformula import column_letters, column_number, corner
 from ledger.returned.places import VALUE, Places
 from ledger.workbook.package import title_faults
 
@@ -125,7 +125,7 @@ def tables(book: Book) -> Iterator[Finding]:
     for sheet, table in found:
         for column, what in _headers(sheet, table, has_row=table.name not in headless):
             first = table.area.partition(":")[0]
-            address = f"{sheet.title}!{letters_of(column)}{corner(first)[1]}"
+            address = f"{sheet.title}!{column_letters(column)}{corner(first)[1]}"
             yield Finding(TABLE, sheet.title, "", "", address, f"table {table.name!r}: {what}")
     for (sheet, one), (beside, other) in combinations(found, 2):
         if sheet is beside and _overlap(one.area, other.area):
@@ -175,7 +175,7 @@ def texts(book: Book) -> Iterator[Finding]:
                     length = _units(value)
                     if length > _LONGEST_TEXT:
                         what = f"holds a text of {length:,} characters, at most {_LONGEST_TEXT:,}"
-                        yield Finding(LENGTH, title, "", "", f"{title}!{letters_of(column)}{row}", what)
+                        yield Finding(LENGTH, title, "", "", f"{title}!{column_letters(column)}{row}", what)
 
 
 def lists(book: Book) -> Iterator[Finding]:
@@ -230,7 +230,7 @@ def hidden(book: Book) -> Iterator[Finding]:
                 )
         named = {**dict.fromkeys(range(1, VALUE + 1 if on.block else 1), ""), **on.columns}
         for column in sorted({column for a, b in sheet.columns for column in named if a <= column <= b}):
-            letters = letters_of(column)
+            letters = column_letters(column)
             yield Finding(
                 HIDDEN, title, "", named[column], f"{title}!{letters}1", f"column {letters} is hidden"
             )

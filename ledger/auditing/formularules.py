@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.auditing.cellrules import quoted
 from ledger.auditing.reads import reads, shape
 from ledger.auditing.rules import LENGTH, LINK, RANGE, REACH, UNCACHED, UNKNOWN, VOLATILE, Finding
-from ledger.returned.cellformula import letters_of
+from ledger.returned.cellformula import column_letters
 from ledger.returned.places import CHECKS, DISPLAY, PUBLISHED, VALUE, Places
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def missing_rows(on: Places, each: Reference, row: int) -> str:
 
 def range_text(each: Reference) -> str:
     """Return a range as an address."""
-    start, end = f"{letters_of(each.column)}{each.row}", f"{letters_of(each.last_column)}{each.last_row}"
+    start = f"{column_letters(each.column)}{each.row}"
+    end = f"{column_letters(each.last_column)}{each.last_row}"
     return f"{each.sheet}!{start}:{end}" if each.sheet else f"{start}:{end}"
 
 
@@ -165,7 +166,7 @@ class Formulas:
         in_block = row in on.block and column == VALUE
         id_ = "" if in_block else on.ids.get(row, "")
         name = on.block[row] if in_block else on.columns.get(column, "") if id_ else ""
-        return Finding(rule, title, id_, name, f"{title}!{letters_of(column)}{row}", what)
+        return Finding(rule, title, id_, name, f"{title}!{column_letters(column)}{row}", what)
 
 
 def formula_findings(reading: Reading) -> Iterator[Finding]:

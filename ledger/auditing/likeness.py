@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.auditing.cellrules import held, quoted
 from ledger.auditing.reads import shape
 from ledger.auditing.rules import CONSTANT, FORMULA, Finding
-from ledger.returned.cellformula import letters_of, shifted
+from ledger.returned.cellformula import column_letters, shifted
 from ledger.returned.places import FIXED_SHEETS, PRINTED
 from ledger.returned.record import ROWS
 
@@ -36,7 +36,7 @@ def unlike(reading: Reading) -> Iterator[Finding]:
         columns = {column for row in rows for column in unit.sheet.rows.get(row, _EMPTY)} - recorded
         for column in sorted(columns):
             for rule, row, what in odd(unit.sheet, rows, column):
-                address = f"{title}!{letters_of(column)}{row}"
+                address = f"{title}!{column_letters(column)}{row}"
                 yield Finding(rule, title, ids[row], names.get(column, ""), address, what)
 
 
@@ -54,7 +54,7 @@ def between(reading: Reading) -> Iterator[Finding]:
                     continue
                 above, below = (_formula(sheet, number, column) for number in (row - 1, row + 1))
                 if above and below and (title in FIXED_SHEETS or shifted(above, 2, 0) == below):
-                    address = f"{title}!{letters_of(column)}{row}"
+                    address = f"{title}!{column_letters(column)}{row}"
                     yield Finding(CONSTANT, title, "", "", address, f"{held(cell)} between two formulas")
 
 
@@ -81,5 +81,5 @@ def odd(sheet: Sheet, rows: Sequence[int], column: int) -> Iterator[tuple[str, i
     for row, cell in cells.items():
         if shapes.get(row) != usual:
             rule = FORMULA if row in shapes else CONSTANT
-            like = f"its column is like {letters_of(column)}{first}, ={quoted(model.formula)}"
+            like = f"its column is like {column_letters(column)}{first}, ={quoted(model.formula)}"
             yield rule, row, f"{held(cell)}; {like}"

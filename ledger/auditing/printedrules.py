@@ -8,7 +8,7 @@ from ledger.auditing.cellrules import held, quoted
 from ledger.auditing.likeness import odd
 from ledger.auditing.reads import beside, reads
 from ledger.auditing.rules import CONSTANT, ERROR_VALUE, ID, STALE, Finding
-from ledger.returned.cellformula import corner, letters_of
+from ledger.returned.cellformula import column_letters, corner
 from ledger.returned.cells import ErrorValue
 from ledger.returned.changes import text_of
 from ledger.returned.places import PRINTED
@@ -87,7 +87,7 @@ def _wrong_helpers(told: PrintedCell, helpers: list[Helper], seen: set[tuple[int
         if (row, column) in seen or (cell is not None and cell.formula is not None):
             continue
         seen.add((row, column))
-        address = f"{letters_of(column)}{row}"
+        address = f"{column_letters(column)}{row}"
         if not is_id or cell is None or not isinstance(cell.value, str):
             yield _finding(CONSTANT, told, address, f"{held(cell)}, published as a formula")
         elif told.row and cell.value != told.row:
@@ -113,4 +113,4 @@ def _alike(
         for rule, row, what in odd(sheet, list(rows), place):
             if rule != CONSTANT and (row, place) not in seen:
                 seen.add((row, place))
-                yield _finding(rule, rows[row], f"{letters_of(place)}{row}", what)
+                yield _finding(rule, rows[row], f"{column_letters(place)}{row}", what)

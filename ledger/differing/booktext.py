@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError
-from ledger.returned.cellformula import corner, letters_of
+from ledger.returned.cellformula import column_letters, corner
 from ledger.returned.changes import text_of
 from ledger.returned.places import PUBLISHED
 from ledger.returned.reading import named, printed
@@ -58,7 +58,7 @@ def _cells(book: Received) -> Iterator[str]:
         yield f"[sheet {visible(title)}]"
         for row, cells in sorted(sheet.rows.items()):
             for column, cell in sorted(cells.items()):
-                yield _line(f"{title}!{letters_of(column)}{row}", cell, cell.formula)
+                yield _line(f"{title}!{column_letters(column)}{row}", cell, cell.formula)
         yield from _notes(sheet, ())
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from ledger.answer import Answer
+from ledger.answer import Answer, json_text
 from ledger.differing.pairs import ADDED, CHANGED, REMOVED, SAME, UNREAD
 from ledger.render import filled
 from ledger.returned.changes import DISPLAY, FORMULA, SECTIONS, STRUCTURE, VALUE
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from ledger.differing.pairs import Comparison
     from ledger.returned.changes import Change
 
-_SCHEMA = 1
 _MOST = 6
 _NOTHING = "no difference in structure, formulas, values or printed texts"
 _COMPUTED = "no difference in structure, formulas and inputs; values that formulas give are not compared"
@@ -173,5 +171,5 @@ def _line(title: str, change: Change) -> Line:
 
 
 def _json(found: Sequence[Comparison], tolerance: float) -> str:
-    content = {"schema": _SCHEMA, "tolerance": tolerance, "workbooks": [asdict(each) for each in found]}
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    content = {"tolerance": tolerance, "workbooks": [asdict(each) for each in found]}
+    return json_text(content)

@@ -122,16 +122,20 @@ def shifted(formula: str, down: int, right: int) -> str:
 
     def cornered(found: re.Match[str]) -> str:
         fixed, letters, still, digits = found.groups()
-        column = letters if fixed else letters_of(column_number(letters) + right)
+        column = letters if fixed else column_letters(column_number(letters) + right)
         return f"{fixed}{column}{still}{digits if still else int(digits) + down}"
 
     return _TOKEN.sub(moved, formula)
 
 
-def letters_of(column: int) -> str:
-    """Return the letters of a column."""
+def column_letters(column: int) -> str:
+    """Return the letters of a column.
+
+    >>> [column_letters(column) for column in (1, 26, 27, 16384)]
+    ['A', 'Z', 'AA', 'XFD']
+    """
     letters = ""
-    while column > 0:
+    while column:
         column, digit = divmod(column - 1, 26)
         letters = chr(ord("A") + digit) + letters
     return letters

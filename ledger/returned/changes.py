@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ledger.returned.reading import Reading, Unit
 
 STRUCTURE, FORMULA, VALUE, DISPLAY = "structure", "formula", "value", "display"
+#: What became of a line of a table.
+GONE, NEW, REORDERED = "gone", "new", "in another order"
 SECTIONS = (STRUCTURE, FORMULA, VALUE, DISPLAY)
 #: Numbers are the same within this, relative to the larger; whole numbers up to 15 digits must be equal.
 TOLERANCE = 1e-12
@@ -144,15 +146,18 @@ def _lines(old: Unit, new: Unit) -> Iterator[Change]:
     sheet = new.sheet.title
     for what, before, now in (("column", old.names, new.names), ("row", old.ids, new.ids)):
         word = "name" if what == "column" and new.kind == BLOCK else what
-        was, is_ = set(before), set(now)
-        gone = [each for each in before if each not in is_]
-        came = [each for each in now if each not in was]
-        for each in gone:
-            yield Change(STRUCTURE, sheet, *_line(what, each), word, "gone")
-        for each in came:
-            yield Change(STRUCTURE, sheet, *_line(what, each), "", f"a new {word}")
-        if [each for each in before if each in is_] != [each for each in now if each in was]:
-            yield Change(STRUCTURE, sheet, "", "", f"{word}s", "in another order")
+        told = {GONE: (word, GONE), NEW: ("", f"a new {word}"), REORDERED: (f"{word}s", REORDERED)}
+        for each, became in moves(before, now):
+            yield Change(STRUCTURE, sheet, *_line(what, each), *told[became])
+
+
+def moves(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name that went or came, and the empty name if those that stayed are in another order."""
+    was, is_ = set(before), set(now)
+    yield from ((each, GONE) for each in before if each not in is_)
+    yield from ((each, NEW) for each in now if each not in was)
+    if [each for each in before if each in is_] != [each for each in now if each in was]:
+        yield "", REORDERED
 
 
 def _line(what: str, each: str) -> tuple[str, str]:

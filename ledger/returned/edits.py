@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.returned.cellformula import corner
-from ledger.returned.changes import same_value, text_of
+from ledger.returned.changes import NEW, moves, same_value, text_of
 from ledger.returned.formulatree import same_formula
 from ledger.returned.places import FIXED_SHEETS, PRINTED
 from ledger.returned.reading import printed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ledger.returned.received import Note
 
 #: Cells are as published within this: a spreadsheet saves 15 digits.
-_SAVED = 1e-14
+SAVED = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _inputs(unit: Unit) -> Iterator[InputEdit]:
             was = blank_or(recorded.values[name][numbers[id_]])
             cell = unit.cell(id_, name)
             is_ = None if cell is None else cell.value
-            if (cell is None or cell.formula is None) and not same_value(was, is_, _SAVED):
+            if (cell is None or cell.formula is None) and not same_value(was, is_, SAVED):
                 yield InputEdit(unit.sheet.title, unit.kind, id_, name, was, is_, unit.address(id_, name))
 
 
@@ -184,13 +184,9 @@ def _structure(unit: Unit) -> Iterator[StructureEdit]:
     word = "name" if unit.kind == BLOCK else "column"
     lines = ((word, unit.recorded.names, unit.names), ("row", unit.recorded.ids(), unit.ids))
     for what, before, now in lines:
-        was, is_ = set(before), set(now)
-        yield from (StructureEdit(title, what, each, "gone") for each in before if each not in is_)
-        for each in now:
-            if each not in was:
-                yield StructureEdit(title, what, each, "new", _told(unit, each) if what == "row" else "")
-        if [each for each in before if each in is_] != [each for each in now if each in was]:
-            yield StructureEdit(title, what, "", "in another order")
+        for each, became in moves(before, now):
+            told = _told(unit, each) if (what, became) == ("row", NEW) else ""
+            yield StructureEdit(title, what, each, became, told)
 
 
 def _told(unit: Unit, id_: str) -> str:

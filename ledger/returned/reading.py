@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ledger.returned.cellformula import corner, in_names, letters_of
+from ledger.returned.cellformula import column_letters, corner, in_names
 from ledger.returned.cells import ErrorValue
 from ledger.returned.parts import refused
 from ledger.returned.places import PRINTED, VALUE, Places, locator
@@ -67,7 +67,7 @@ class Unit:
     def address(self, id_: str, name: str) -> str:
         """Return the address of a value, such as `sweep!F23`."""
         row, column = self.place(id_, name)
-        return f"{self.sheet.title}!{letters_of(column)}{row}"
+        return f"{self.sheet.title}!{column_letters(column)}{row}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +133,7 @@ def _where_now(book: Received, cells: tuple[PrintedCell, ...]) -> tuple[PrintedC
     for each in cells:
         column, row = corner(each.address)
         now = marks.get(line_mark(each.view, row), row)
-        found.append(each if now == row else replace(each, address=f"{letters_of(column)}{now}"))
+        found.append(each if now == row else replace(each, address=f"{column_letters(column)}{now}"))
     return tuple(found)
 
 

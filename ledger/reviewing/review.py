@@ -10,11 +10,12 @@ from ledger.declarations import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.plan import Computed
 from ledger.returned.changes import same_value, text_of
-from ledger.returned.edits import blank_or, edits
+from ledger.returned.edits import SAVED, InputEdit, edits
 from ledger.returned.places import PRINTED
 from ledger.returned.readback import read_back, spelled
 from ledger.returned.reading import Reading, read
-from ledger.returned.record import BLOCK
+from ledger.returned.record import BLOCK, ROWS
+from ledger.reviewing.outdated import Outdated, moved_formulas, moved_inputs, outdated
 from ledger.reviewing.sources import origin, standing
 from ledger.reviewing.whatif import MovedCell, effect, known
 from ledger.views import formula_text
@@ -22,17 +23,13 @@ from ledger.work import work
 from ledger.workbook.write import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ledger.model import Project
-    from ledger.returned.edits import Edits, FormulaEdit, InputEdit, NoteEdit, StructureEdit
-    from ledger.returned.record import Record, Recorded
+    from ledger.returned.edits import Edits, FormulaEdit, NoteEdit, StructureEdit
     from ledger.reviewing.sources import Origin
     from ledger.work import Worked
-
-#: A spreadsheet saves 15 digits.
-_SAVED = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +127,7 @@ class _Writer:
         }
         moves = effect(self.worked, self.base, known_inputs, found.formulas, scenarios)
         then, today = self.now.record, self.base.record
-        inputs, formulas = (_outdated(then, today, each) for each in (_moved_inputs, _moved_formulas))
+        inputs, formulas = (outdated(then, today, each) for each in (moved_inputs, moved_formulas))
         files = {self.path(table): new for table, new in moves.files.items()}
         faults = (*moves.faults, *self.conflicts(known_inputs, inputs), *self.outside(files))
         return Review(
@@ -161,16 +158,19 @@ class _Writer:
                 yield Problem("lies outside the project and is not written", Place(str(path)))
 
     def conflicts(
-        self, inputs: Sequence[tuple[InputEdit, Origin]], outdated: Mapping[str, Sequence[str]]
+        self, inputs: Sequence[tuple[InputEdit, Origin]], outdated: Mapping[str, Sequence[Outdated]]
     ) -> Iterator[Problem]:
         """Yield each CSV that has edits and is not what the workbook was built from."""
         tables = {at.table for _, at in inputs if at.header}
-        for title, texts in outdated.items():
+        hint = "build again, and send the new workbook to the reviewer"
+        for title, moves in outdated.items():
             table = standing(self.worked.plan, title)
             if table is not None and table.name in tables and table.source is not None:
-                hint = "build again, and send the new workbook to the reviewer"
-                what = f"has moved on since the workbook was built: {'; '.join(texts)}"
-                yield Problem(what, Place(table.source.name), hint)
+                for moved in moves:
+                    edit = InputEdit(title, ROWS, moved.row, moved.name, None, None, "")
+                    at = origin(self.worked, edit) if moved.name else None
+                    what = f"has moved on since the workbook was built: {moved}"
+                    yield Problem(what, at.place if at else Place(table.source.name), hint)
 
     def input(self, edit: InputEdit, at: Origin | None) -> ChangedInput:
         """Return an edited input with where it stands today."""
@@ -182,7 +182,7 @@ class _Writer:
         place = str(located_place(at.place, self.root, self.where))
         today = at.text or text_of(at.today)
         # As its author wrote it, 3.0, where it is that still.
-        old = today if same_value(edit.old, at.today, _SAVED) else old
+        old = today if same_value(edit.old, at.today, SAVED) else old
         return ChangedInput(where, edit.address, old, new, today, place, at.header)
 
     def formula(self, edit: FormulaEdit) -> ChangedFormula:
@@ -212,8 +212,8 @@ class _Writer:
         return f"{PRINTED}/{edit.kind}" if edit.sheet == PRINTED else edit.sheet
 
 
-def _titled(outdated: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    return (f"{title}: {text}" for title, texts in outdated.items() for text in texts)
+def _titled(outdated: Mapping[str, Sequence[Outdated]]) -> Iterator[str]:
+    return (f"{title}: {each}" for title, found in outdated.items() for each in found)
 
 
 def _left_out(found: Edits) -> Iterator[str]:
@@ -221,40 +221,3 @@ def _left_out(found: Edits) -> Iterator[str]:
     for each in found.structure:
         if each.what in {"row", "name", "column"} and each.name:
             yield f"{each.sheet}: the {each.what} {each.name!r} that is {each.change}"
-
-
-def _outdated(
-    then: Record, today: Record, compared: Callable[[Recorded, Recorded], Iterator[str]]
-) -> dict[str, list[str]]:
-    """Return for each worksheet what was published there and is not what a build gives today."""
-    found: dict[str, list[str]] = {}
-    for key, unit in then.units.items():
-        now = today.units.get(key)
-        if told := ["the sheet is gone"] if now is None else [*compared(unit, now)]:
-            found.setdefault(unit.sheet, []).extend(told)
-    return found
-
-
-def _moved_formulas(then: Recorded, now: Recorded) -> Iterator[str]:
-    """Yield names and formulas of a unit that are others today."""
-    for name in then.names:
-        if name not in now.values:
-            yield f"{name!r} is gone"
-        elif then.formulas.get(name) != now.formulas.get(name):
-            yield f"the formula of {name!r} is another"
-
-
-def _moved_inputs(then: Recorded, now: Recorded) -> Iterator[str]:
-    """Yield rows and inputs of a unit that are others today."""
-    numbers, known = {id_: i for i, id_ in enumerate(now.ids())}, set(then.ids())
-    yield from (f"row {id_!r} is gone" for id_ in then.ids() if id_ not in numbers)
-    yield from (f"row {id_!r} is new" for id_ in numbers if id_ not in known)
-    for name in then.names:
-        if name in then.formulas or name in now.formulas or name not in now.values:
-            continue
-        for i, id_ in enumerate(then.ids()):
-            if id_ in numbers:
-                was, is_ = blank_or(then.values[name][i]), blank_or(now.values[name][numbers[id_]])
-                if not same_value(was, is_, _SAVED):
-                    where = "/".join(each for each in (id_, name) if each)
-                    yield f"{where} {text_of(was)} → {text_of(is_)}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ledger.answer import json_text
 from ledger.render import markdown
 from ledger.visible import visible
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ledger.returned.edits import StructureEdit
     from ledger.reviewing.review import ChangedFormula, ChangedInput, Review
 
-_SCHEMA = 1
 _MOST = 20
 _EMPTY = "∅"
 
@@ -50,7 +49,6 @@ def review_markdown(found: Review) -> str:
 def review_json(found: Review) -> str:
     """Return a review as one JSON object."""
     content = {
-        "schema": _SCHEMA,
         "report": found.report,
         "workbook": found.workbook,
         "changed": not found.is_empty(),
@@ -62,7 +60,7 @@ def review_json(found: Review) -> str:
         "outdated": list(found.outdated),
         "faults": [str(each) for each in found.faults],
     }
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return json_text(content)
 
 
 def _summary(found: Review) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from ledger.returned.cellformula import column_number, letters_of
+from ledger.returned.cellformula import column_letters, column_number
 from ledger.verifying.outside import why_outside
 
 if TYPE_CHECKING:
@@ -131,4 +131,4 @@ class CellCopy:
         return element("c", {**place, "t": self.kind}, f"<v>{text_of(self.value)}</v>")
 
     def _address(self) -> str:
-        return f"{letters_of(self.column)}{self.row}"
+        return f"{column_letters(self.column)}{self.row}"

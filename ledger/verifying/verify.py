@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.returned.cellformula import corner, letters_of
+from ledger.returned.cellformula import column_letters, corner
 from ledger.returned.cells import ErrorValue
 from ledger.returned.changes import same_value
 from ledger.returned.edits import edits
@@ -214,4 +214,4 @@ def _name(reading: Reading, title: str, row: int, column: int) -> str:
 
 
 def _address(title: str, row: int, column: int) -> str:
-    return f"{title}!{letters_of(column)}{row}"
+    return f"{title}!{column_letters(column)}{row}"

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ledger.answer import json_text
 from ledger.returned.cells import ErrorValue
 from ledger.returned.changes import text_of
 from ledger.verifying.engines import ENGINES
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ledger.returned.cells import Scalar
     from ledger.verifying.verify import Finding, Verification
 
-_SCHEMA = 1
 _MOST = 12
 _LABEL = 14
 
@@ -119,10 +119,10 @@ def _other(found: Verification) -> str:
 
 def verified_json(found: Verification) -> str:
     """Return the same as one JSON object, every cell told."""
-    content = {"schema": _SCHEMA, "agrees": found.agrees, **asdict(found)}
+    content = {"agrees": found.agrees, **asdict(found)}
     content["findings"] = [_json(each) for each in found.findings]
     content["known_gaps"] = ENGINES[found.engine].gaps
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return json_text(content)
 
 
 def _json(each: Finding) -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ledger.returned.cellformula import column_letters
 from ledger.returned.places import CHECKS
 from ledger.words import said
 from ledger.workbook.checklines import (
@@ -26,7 +27,6 @@ from ledger.workbook.checklines import (
 from ledger.workbook.compared import compared, home_of, live_cells, row_orders
 from ledger.workbook.layout import cell
 from ledger.workbook.pages import One, Page, Rule, TableObject, column_width, height, row
-from ledger.workbook.sheetdata import column_letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

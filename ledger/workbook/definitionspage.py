@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.plan import RowId, RowKey, Shown
+from ledger.returned.cellformula import column_letters
 from ledger.returned.places import DEFINITIONS
 from ledger.views import formula_text
 from ledger.words import said
@@ -13,7 +14,7 @@ from ledger.workbook.formulas import formula
 from ledger.workbook.layout import Layout, LedgerLayout, cell, sheet_reference
 from ledger.workbook.ledgerpage import is_short
 from ledger.workbook.pages import One, Page, column_width, height, row
-from ledger.workbook.sheetdata import ROW, column_letters
+from ledger.workbook.sheetdata import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.plan import ID, Given, RowField, Shown
+from ledger.returned.cellformula import column_letters
 from ledger.returned.places import LADDER_HEADS, Places
 from ledger.returned.record import BLOCK, FIRST, HEADS, ROWS
 from ledger.scenario import NUMBER
 from ledger.values import Values, texts
-from ledger.workbook.sheetdata import column_letters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger import display
 from ledger.plan import ID, Claimed, Computed, Given, Node, Shown
+from ledger.returned.cellformula import column_letters
 from ledger.returned.places import DEFINITIONS
 from ledger.trace import row_source
 from ledger.views import formula_text
@@ -25,7 +26,7 @@ from ledger.workbook.pages import (
     shown_values,
     text_width,
 )
-from ledger.workbook.sheetdata import Band, Cells, column_letters
+from ledger.workbook.sheetdata import Band, Cells
 from ledger.workbook.styles import GENERAL, Styles
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ledger import display
 from ledger.plan import ID, Given
+from ledger.returned.cellformula import column_letters
 from ledger.returned.places import PRINTED
 from ledger.returned.record import PrintedCell, line_mark
 from ledger.views import heading_text, row_numbers
@@ -16,7 +17,6 @@ from ledger.words import said
 from ledger.workbook.formulas import helpers, outside, plain_text
 from ledger.workbook.layout import Layout, cell, span
 from ledger.workbook.pages import One, Page, column_width, row
-from ledger.workbook.sheetdata import column_letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.errors import Problems
+from ledger.returned.cellformula import column_letters
 from ledger.values import ERROR_NAMES, NA, Values
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ MAX_ROWS, MAX_COLUMNS, MAX_FORMULA, MAX_TEXT = 1_048_576, 16_384, 8_192, 32_767
 
 _CHUNK_ROWS = 4_000
 _EXACT = 2**53
-_ALPHABET = 26
 # XML holds none of these, and a parser would turn a carriage return into a line feed.
 _ILLEGAL = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _MARKUP = re.compile("[&<>]")
@@ -89,19 +89,6 @@ def dimension(bands: Iterable[Band]) -> str:
     left, right = (pick(cells.column for band in filled for cells in band.columns) for pick in (min, max))
     top, bottom = min(band.first_row for band in filled), max(band.last_row for band in filled)
     return f"{column_letters(left)}{top}:{column_letters(right)}{bottom}"
-
-
-def column_letters(column: int) -> str:
-    """Return the letters of a column.
-
-    >>> [column_letters(column) for column in (1, 26, 27, 16384)]
-    ['A', 'Z', 'AA', 'XFD']
-    """
-    letters = ""
-    while column:
-        column, digit = divmod(column - 1, _ALPHABET)
-        letters = chr(ord("A") + digit) + letters
-    return letters
 
 
 def check_bands(title: str, bands: Iterable[Band]) -> None:
