@@ -9,6 +9,8 @@ import returned
 from openpyxl.comments import Comment
 from projects import ledger
 
+from ledger.returned.reading import printed, read
+
 REPORTS = projects.report_names()
 
 
@@ -168,9 +170,14 @@ def test_constant_typed_over_a_formula_moves_its_dependents(book, sent):
 
 
 def test_constant_over_a_printed_cell_is_told(book, sent):
+    (place,) = [
+        each.address
+        for each, _ in printed(read("sent", sent))
+        if (each.view, each.row, each.column) == ("grid", "b", "work")
+    ]
+
     def edit(workbook):
-        (cell,) = [each for row in workbook["Printed"] for each in row if _prints(each, sent)]
-        cell.value = "1.0 k"
+        workbook["Printed"][place].value = "1.0 k"
 
     (change,) = told(book, sent, edit)["formulas"]
     assert (change["where"], change["new"], change["typed"]) == ("Printed/grid/b/work", "1.0 k", True)
@@ -191,11 +198,6 @@ def test_rows_that_were_inserted_on_printed_hide_nothing(book, sent):
     (change,) = found["formulas"]
     assert (change["where"], change["new"], change["typed"]) == ("Printed/steps/a/1/2/work", "typed", True)
     assert found["structure"] == []
-
-
-def _prints(cell, sent):
-    """Whether a cell is that of view `grid`, row `b`, column `work`."""
-    return cell.coordinate == "B6" and cell.data_type == "f" and bool(sent)
 
 
 def test_rows_are_matched_by_id(book, sent):
