@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+def visible(text: str) -> str:
+    r"""Return text with what does not print, such as a line's end or an escape, as Python writes it.
+
+    >>> visible("a\nb\x1b[2J 性能")
+    'a\\nb\\x1b[2J 性能'
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
 
 #: The number of the form in which answers are told to programs.
 _SCHEMA = 1

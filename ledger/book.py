@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from ledger import inject
 from ledger.chapter import Chapter, read
 from ledger.errors import LedgerError, Place, Problem, Problems, near_and_all
-from ledger.explain import find, printed_text
 from ledger.render import markdown, render_block
+from ledger.trace import find, printed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,10 +14,10 @@ from ledger import scenario
 from ledger.build import origins
 from ledger.declarations import located_place
 from ledger.errors import LedgerError
+from ledger.moved import GONE
 from ledger.plan import Claimed, Computed, Given
-from ledger.returned.snapshot import Snapshot, read
+from ledger.returned.record import Snapshot, snapshot
 from ledger.root import PROJECT_FILE
-from ledger.shown import GONE
 from ledger.trace import leaves, names_behind
 from ledger.values import number_text
 from ledger.views import formula_text
@@ -25,12 +25,11 @@ from ledger.views import formula_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.build import Built
-    from ledger.edition import Edition
+    from ledger.build import Built, Edition
     from ledger.errors import Place
+    from ledger.moved import Cell
     from ledger.plan import Node, PlannedTable
     from ledger.returned.cells import Scalar
-    from ledger.shown import Cell
     from ledger.trace import Spot
     from ledger.work import Worked
 
@@ -104,7 +103,7 @@ def _of_report(made: Edition, built: Built) -> Iterator[Cause]:
     if not path.is_file():
         return
     try:
-        old = read(name, path.read_bytes())
+        old = snapshot(name, path.read_bytes())
     except LedgerError:
         return
     yield from _inputs(made, built, old)

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ledger.declarations import Declared
-    from ledger.evaluate import Result
     from ledger.model import Claim
     from ledger.names import SheetNames
-    from ledger.plan import Computed, Plan
-    from ledger.values import Values
+    from ledger.plan import Computed
 
 _HOLDS, _FAILS = Literal(1.0), Literal(0.0)
 
@@ -61,19 +59,6 @@ def _planned(
         if node is not None and isinstance(node.how, Claimed):
             sentence = spoken(claim.claim, declared.project.language, claim.name)
             yield PlannedClaim(claim.name, claim.sheet, sentence, place)
-
-
-def check_meant(plan: Plan, result: Result, problems: Problems) -> None:
-    """Tell every claim that is meant for no row: it could not fail."""
-    for claim in plan.claims:
-        found = result.sheets.get(claim.sheet)
-        if found is not None and not _is_meant(found.values[claim.name]):
-            what = f"claim {claim.name!r} is meant for no row of sheet {claim.sheet!r}"
-            problems.add(what, claim.place, "its 'where' holds in none of them")
-
-
-def _is_meant(values: Values) -> bool:
-    return values.errors is not None or any(isinstance(each, float) for each in values.data.tolist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,23 +89,23 @@ def _parser() -> argparse.ArgumentParser:
 def _build(options: argparse.Namespace) -> int:
     """Render all outputs and chapters, then write those that differ."""
     start = perf_counter()
-    from ledger import edition, publish, root, told  # noqa: PLC0415  # they import pandas and openpyxl
+    from ledger import build, publish, root  # noqa: PLC0415  # they import pandas and openpyxl
 
     folder = root.find_root(Path.cwd())
     overwrite = frozenset(options.overwrite)
-    request = edition.Request(options.reports, _settings(options.set), options.out, overwrite)
+    request = build.Request(options.reports, _settings(options.set), options.out, overwrite)
     with publish.locked(folder / root.PROJECT_FILE):
-        watched = edition.watched(folder) if request.is_whole() else None
-        made = edition.edition(folder, request)
-        edition.refuse_edits(made, overwrite)
+        watched = build.watched(folder) if request.is_whole() else None
+        made = build.edition(folder, request)
+        build.refuse_edits(made, overwrite)
         became = publish.publish(made.files, made.before)
         if watched:
-            _leave_stamp(folder, edition.stamp_text(made, watched))
+            _leave_stamp(folder, build.stamp_text(made, watched))
     for path, what in sorted(became.items()):
         print(f"{what:9}  {_shown(path, folder)}")
-    for line in told.notes(made):
+    for line in build.notes(made):
         print(line, file=sys.stderr)
-    print(f"{told.counts(became, made)} in {perf_counter() - start:.1f} s", file=sys.stderr)
+    print(f"{build.counts(became, made)} in {perf_counter() - start:.1f} s", file=sys.stderr)
     return OK
 
 
@@ -156,20 +156,20 @@ def _check(options: argparse.Namespace) -> int:
     if not options.full and stamp.is_fresh(folder):
         print(stamp.FRESH_JSON if options.json else stamp.FRESH)
         return OK
-    from ledger import drift, edition, told  # noqa: PLC0415  # they import pandas and openpyxl
+    from ledger import build, drift  # noqa: PLC0415  # they import pandas and openpyxl
 
-    found = drift.drift(edition.edition(folder, edition.Request()))
-    print(told.drift_json(found) if options.json else told.drift_text(found))
+    found = drift.drift(build.edition(folder, build.Request()))
+    print(drift.drift_json(found) if options.json else drift.drift_text(found))
     return FOUND if found.stale else OK
 
 
 def _explain(options: argparse.Namespace) -> int:
     """Print a cell's formula in names and in numbers, its value, its inputs and their places, its readers."""
-    from ledger import explain, root, told  # noqa: PLC0415  # they import pandas
+    from ledger import explain, root  # noqa: PLC0415  # they import pandas
 
     folder = root.find_root(Path.cwd())
     found = explain.explained(folder, options.cell)
-    print(told.explanation_json(found) if options.json else told.explanation_text(found))
+    print(explain.explanation_json(found) if options.json else explain.explanation_text(found))
     return OK
 
 
@@ -194,11 +194,11 @@ def _calc(options: argparse.Namespace) -> int:
 
 
 def _answer(asked: Asked, given: argparse.Namespace, texts: dict[str, list[str]]) -> int:
-    from ledger import calc, publish, question  # noqa: PLC0415  # they import numpy
+    from ledger import calc, publish  # noqa: PLC0415  # they import numpy
 
     form = calc.JSON if given.json else calc.MARKDOWN if given.md else calc.CSV if given.csv else calc.TEXT
     views = calc.views_of(asked.options, form, sweep=given.sweep)
-    found = calc.answer(asked, question.Question(texts, views, given.rows), form)
+    found = calc.answer(asked, calc.Question(texts, views, given.rows), form)
     if given.rows:
         from ledger import frames  # noqa: PLC0415  # it imports pandas
 
@@ -278,9 +278,9 @@ def _schema(options: argparse.Namespace) -> int:
     """Print the JSON Schema that an editor completes and checks a TOML file with."""
     import json  # noqa: PLC0415  # nothing else here needs it
 
-    from ledger import validation  # noqa: PLC0415  # it imports pydantic
+    from ledger import declarations  # noqa: PLC0415  # it imports pydantic
 
-    print(json.dumps(validation.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True))
+    print(json.dumps(declarations.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True))
     return OK
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import html
 import itertools
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ledger import inject
+from ledger.answer import json_text
+from ledger.build import name_of
 from ledger.causes import Cause, causes, explains
-from ledger.edition import name_of
-from ledger.explain import find
-from ledger.moved import Moved, moved
-from ledger.shown import shown
+from ledger.moved import Moved, moved, shown
+from ledger.stamp import FRESH, FRESH_JSON
+from ledger.trace import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ledger.book import Page
-    from ledger.edition import Edition
-    from ledger.shown import Shown
+    from ledger.build import Edition
+    from ledger.moved import Shown
 
     Views = Callable[[str], Shown | None]
+
 
 #: More moved cells of one file are not told.
 _MOST_PER_FILE = 60
@@ -138,3 +140,63 @@ def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Itera
         yield from moved(name, 1, old.decode("utf-8"), data.decode("utf-8"), name.rpartition(".")[2], view)
     except UnicodeDecodeError:
         return
+
+
+# Moved cells under one cause.
+_MOST = 12
+
+
+def drift_text(found: Drift) -> str:
+    """Return stale files and moved cells under the change that moved them, and how to repair them."""
+    if not found.stale:
+        return FRESH
+    return "\n".join(_drift_lines(found))
+
+
+def _drift_lines(found: Drift) -> Iterator[str]:
+    told: set[int] = set()
+    for cause, numbers in found.causes:
+        change = f"{cause.old} → {cause.new}" if cause.old else cause.new
+        yield f"{cause.place} {cause.what} {change}"
+        yield from _moved_lines([found.moved[i] for i in numbers])
+        told.update(numbers)
+    rest = [each for i, each in enumerate(found.moved) if i not in told]
+    if rest:
+        yield (
+            "no change of an input or a declaration explains these"
+            if found.causes
+            else "edited, or of an older build"
+        )
+        yield from _moved_lines(rest)
+    for each in found.stale:
+        yield f"{each.why:16}  {each.file}"
+    count = "1 file is" if len(found.stale) == 1 else f"{len(found.stale)} files are"
+    yield f"{count} stale; run: {found.repair}"
+
+
+def _moved_lines(moved: list[Moved]) -> Iterator[str]:
+    for each in moved[:_MOST]:
+        where = f"  {each.where}" if each.where else ""
+        yield f"  {each.file}:{each.line}{where}  {each.old or '∅'} → {each.new or '∅'}"
+    if len(moved) > _MOST:
+        yield f"  and {len(moved) - _MOST} more"
+
+
+def drift_json(found: Drift) -> str:
+    """Return the same as one JSON object."""
+    if not found.stale:
+        return FRESH_JSON
+    moved = [{key: value for key, value in asdict(each).items() if key != "cells"} for each in found.moved]
+    causes = [
+        {"place": cause.place, "what": cause.what, "old": cause.old, "new": cause.new, "moved": list(numbers)}
+        for cause, numbers in found.causes
+    ]
+    return json_text(
+        {
+            "fresh": False,
+            "causes": causes,
+            "moved": moved,
+            "stale": [asdict(each) for each in found.stale],
+            "repair": found.repair,
+        }
+    )

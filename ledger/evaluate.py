@@ -272,3 +272,16 @@ def _stacked(masks: Sequence[npt.NDArray[Any] | None], parts: Sequence[Values]) 
             for mask, part in zip(masks, parts, strict=True)
         ]
     )
+
+
+def check_meant(plan: Plan, result: Result, problems: Problems) -> None:
+    """Tell every claim that is meant for no row: it could not fail."""
+    for claim in plan.claims:
+        found = result.sheets.get(claim.sheet)
+        if found is not None and not _is_meant(found.values[claim.name]):
+            what = f"claim {claim.name!r} is meant for no row of sheet {claim.sheet!r}"
+            problems.add(what, claim.place, "its 'where' holds in none of them")
+
+
+def _is_meant(values: Values) -> bool:
+    return values.errors is not None or any(isinstance(each, float) for each in values.data.tolist())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger import display
+from ledger.answer import json_text
 from ledger.declarations import located_place, project, report_names
-from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.errors import Place, near
 from ledger.expr import names
-from ledger.nodes import displayed
 from ledger.plan import Claimed, Computed
-from ledger.trace import Leaf, Spot, at, dependents, leaves, reads
-from ledger.values import ERROR_NAMES, number_text
+from ledger.trace import Leaf, Spot, dependents, find, leaves, printed_text, reads, unknown, value_text
 from ledger.views import formula_text
 from ledger.work import work
 from ledger.workbook.formulas import formula
@@ -20,7 +18,7 @@ from ledger.workbook.layout import cell, lay_out, sheet_reference
 from ledger.workbook.sheetdata import ROW
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ledger.evaluate import Result
@@ -74,44 +72,13 @@ def explained(root: Path, path: str) -> Explanation:
     where = project(root)
     known = report_names(root, where)
     if report not in known:
-        raise _wrong(path, f"unknown report {report!r}", near(report, known))
+        raise unknown(path, f"unknown report {report!r}", near(report, known))
     worked = work(root, [report], {})
     plan, result, spot = find(path, {each.plan.name: (each.plan, each.result) for each in worked})
     found = explain(path, plan, result, spot)
     inputs = tuple(replace(each, place=located_place(each.place, root, where)) for each in found.inputs)
     workbook = f"{where.reports}/{report}/{report}.xlsx"
     return replace(found, inputs=inputs, address=f"{workbook} {found.address}")
-
-
-def find(path: str, plans: Mapping[str, tuple[Plan, Result]]) -> tuple[Plan, Result, Spot]:
-    """Return the cell that REPORT/SHEET/ROW/COLUMN names; ROW is whatever stands between.
-
-    Raises a LedgerError that names the part that is unknown and its near miss.
-    """
-    parts = path.split("/")
-    if len(parts) < len(("report", "sheet", "column")):
-        raise _wrong(
-            path, f"{path!r} is no cell", "name it REPORT/SHEET/ROW/COLUMN; a sheet of one row has no ROW"
-        )
-    report, name, row, column = parts[0], parts[1], "/".join(parts[2:-1]), parts[-1]
-    if report not in plans:
-        raise _wrong(path, f"unknown report {report!r}", near(report, plans))
-    plan, result = plans[report]
-    if name not in plan.sheets:
-        raise _wrong(path, f"report {report!r} has no sheet {name!r}", near(name, plan.sheets))
-    sheet, ids = plan.sheets[name], result.sheets[name].ids
-    if row and not sheet.axes:
-        raise _wrong(path, f"sheet {name!r} has one row, without a name", f"write {report}/{name}/{column}")
-    if sheet.axes and row not in ids:
-        what = f"sheet {name!r} has no row {row!r}" if row else f"sheet {name!r} has rows: name one"
-        raise _wrong(path, what, near(row, ids))
-    if column not in sheet.nodes:
-        raise _wrong(path, f"sheet {name!r} has no column {column!r}", near(column, sheet.nodes))
-    return plan, result, Spot(name, ids.index(row) if sheet.axes else 0, column)
-
-
-def _wrong(path: str, what: str, hint: str) -> LedgerError:
-    return LedgerError(Problem(what if path in what else f"{path}: {what}", hint=hint))
 
 
 def explain(path: str, plan: Plan, result: Result, spot: Spot) -> Explanation:
@@ -138,28 +105,6 @@ def explain(path: str, plan: Plan, result: Result, spot: Spot) -> Explanation:
 
 def _prints(sheet: str, columns: tuple[object, ...], spot: Spot) -> bool:
     return sheet == spot.sheet and any(getattr(column, "node", "") == spot.name for column in columns)
-
-
-def value_text(result: Result, spot: Spot) -> str:
-    """Return the value of a cell with every digit; an error by its name."""
-    values = result.sheets[spot.sheet].values[spot.name]
-    row = 0 if len(values) == 1 else spot.row
-    if values.errors is not None and values.errors[row]:
-        return ERROR_NAMES[values.errors[row]]
-    value = at(values, row)
-    return number_text(float(value)) if isinstance(value, float) else str(value)
-
-
-def printed_text(plan: Plan, result: Result, spot: Spot, rule: str = "") -> str:
-    """Return a cell as it is printed by `rule`, by its own rule if that is empty."""
-    node, values = plan.sheets[spot.sheet].nodes[spot.name], result.sheets[spot.sheet].values[spot.name]
-    ladder, row = node.ladder or display.Ladder(()), 0 if len(values) == 1 else spot.row
-    if rule:
-        problems = Problems()
-        ladder = displayed(rule, node.kind, node.unit, Place(""), plan.atoms, problems).ladder
-        if problems.found:
-            raise LedgerError(*(replace(problem, place=None) for problem in problems.found))
-    return display.printed(ladder, values.take(slice(row, row + 1)))[0]
 
 
 def _numbers(plan: Plan, result: Result, spot: Spot) -> str:
@@ -210,3 +155,50 @@ def _excel(plan: Plan, result: Result, spot: Spot) -> tuple[str, str]:
     column = 2 if spot.name in on.block else on.columns[spot.name]
     address = f"{sheet_reference(spot.sheet)}!{cell(column, row).replace('$', '')}"
     return address, "" if text is None else f"={text.replace(ROW, str(row))}"
+
+
+_LABEL = 10
+
+
+def explanation_text(found: Explanation) -> str:
+    """Return an explanation line by line, names aligned."""
+    return "\n".join(_explanation_lines(found))
+
+
+def _explanation_lines(found: Explanation) -> Iterator[str]:
+    yield f"{found.path}  {found.label}".rstrip()
+    lines = {
+        "formula": found.formula,
+        "numbers": found.numbers,
+        "value": f"{found.value} {found.unit}".rstrip(),
+        "printed": found.printed,
+        "source": found.source,
+        "cell": f"{found.address}  {found.excel}".rstrip(),
+    }
+    for label, text in lines.items():
+        if text:
+            yield f"  {label:{_LABEL}}{text}"
+    if found.reads:
+        yield "  reads"
+        width = max(len(each.name) for each in found.reads)
+        for read in found.reads:
+            value = f"{read.value} {read.unit}".rstrip()
+            yield f"    {read.name:{width}}  {value}" + (f"  = {read.formula}" if read.formula else "")
+    if found.inputs:
+        yield "  inputs"
+        width = max(len(each.name) for each in found.inputs)
+        for each in found.inputs:
+            value = f"{each.value} {each.unit}".rstrip()
+            yield f"    {each.name:{width}}  {value}  {each.place}" + (
+                f"  ({each.source})" if each.source else ""
+            )
+    yield f"  {'moves':{_LABEL}}{', '.join(found.dependents) or 'nothing'}"
+    if found.views:
+        yield f"  {'views':{_LABEL}}{', '.join(found.views)}"
+
+
+def explanation_json(found: Explanation) -> str:
+    """Return the same as one JSON object."""
+    content = asdict(found)
+    content["inputs"] = [{**asdict(each), "place": str(each.place)} for each in found.inputs]
+    return json_text(content)

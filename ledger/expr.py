@@ -1,16 +1,24 @@
-"""The language: three kinds of node, the closed vocabulary with each word's meaning, and `fold`.
+"""The language: an expression, its closed vocabulary, its text read, and how a target spells it.
 
 An expression knows no target and no value.  Words that others can be said with carry their
-expansion, so that a target spells the core words and gets the rest.
+expansion, so that a target spells the core words and gets the rest.  Python parses the text of a formula and
+never evaluates it: whatever is not a word of the vocabulary is an error.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import ast
+import re
+import warnings
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.values import EXACT
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
 
 T = TypeVar("T")
 
@@ -170,3 +178,320 @@ def expand(expr: Expr, keep: frozenset[str] = frozenset()) -> Expr:
         return expansion(*args)
 
     return fold(expr, lambda leaf: leaf, lambda leaf: leaf, word)
+
+
+_DEEPEST = 60
+_SHOWN = 40
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
+#: What no workbook can hold.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+_ONE = "a formula is one expression, such as price * count"
+
+_BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
+}  # fmt: skip
+_UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "neg", ast.Not: "not"}
+_COMPARED: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+}  # fmt: skip
+_INSTEAD: Mapping[str, str] = {
+    "round": "rounding is for display: write display = 'fixed 2'",
+    "int": "write floor(x)",
+    "log": "write log2(x)",
+    "str": "write an f-string: f'{x:fixed 1}'",
+    "sum": "write a + b",
+    "pow": "write a ** b",
+}
+
+
+def parse(text: str, place: Place | None = None) -> Expr:
+    """Return the expression that `text` says; raise every mistake in it, with its place.
+
+    >>> parse("2 * count").op
+    'mul'
+    """
+    here = place or Place("formula")
+    # The line break keeps a comment in the formula from swallowing the bracket.
+    source = f"({text}\n)"
+    try:
+        with warnings.catch_warnings():
+            # Python warns about text that is an error to us anyway, such as `1 is 1`.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source, mode="eval").body
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        offset = min(_offset(source, line, column - 1), len(text))
+        what = f"formula cannot be read: {error.msg} in {text!r}"
+        raise LedgerError(Problem(what, replace(here, offset=offset), _ONE)) from None
+    except (ValueError, RecursionError, MemoryError):
+        what = f"formula cannot be read: {text[:_SHOWN]!r}"
+        raise LedgerError(Problem(what, replace(here, offset=0))) from None
+    if (tree.lineno, tree.col_offset) == (1, 0):
+        # The added bracket is the tree's own: it is empty, holds a list, or closes too early (`1) + (2`).
+        what = f"formula is not one expression: {text!r}"
+        raise LedgerError(Problem(what, replace(here, offset=0), _ONE))
+    reader = _Reader(source, here, Problems())
+    found = reader.read(tree)
+    reader.problems.raise_any()
+    return found
+
+
+def _offset(source: str, line: int, column: int) -> int:
+    """Return the character of the formula at a line and character of `source`, which has one bracket more."""
+    before = _LINE.findall(source)[: line - 1]
+    return max(sum(map(len, before)) + column - 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    source: str
+    place: Place
+    problems: Problems
+    depth: int = 0
+    fixed: int | None = None
+
+    def at(self, node: ast.expr) -> int:
+        """Return the character where `node` begins."""
+        if self.fixed is not None:
+            return self.fixed
+        line = _LINE.findall(self.source)[node.lineno - 1]
+        column = len(line.encode()[: node.col_offset].decode())
+        return _offset(self.source, node.lineno, column)
+
+    def wrong(self, node: ast.expr, what: str, hint: str = "") -> Expr:
+        """Note a mistake at `node`; the literal returned only lets reading go on."""
+        self.problems.add(what, replace(self.place, offset=self.at(node)), hint)
+        return Literal(0.0, start=self.at(node))
+
+    def deeper(self, levels: int = 1) -> _Reader:
+        """Return the reader of what stands `levels` further down."""
+        return replace(self, depth=self.depth + levels)
+
+    def text(self, node: ast.expr) -> str:
+        """Return what the author wrote for `node`, its beginning if it is long."""
+        return (ast.get_source_segment(self.source, node) or "")[:_SHOWN]
+
+    def read(self, node: ast.expr) -> Expr:
+        """Return the expression that `node` is."""
+        if self.depth > _DEEPEST:
+            return self.too_deep(node)
+        inner = self.deeper()
+        start = self.at(node)
+        match node:
+            case ast.Constant(value=value):
+                return self.constant(node, value)
+            case ast.Name(id=name):
+                return Name(name, start=start)
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                return Name(f"{name}.{attribute}", start=start)
+            case ast.BinOp() | ast.UnaryOp() | ast.BoolOp():
+                return self.operation(node, start)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                if self.depth + len(ops) > _DEEPEST:
+                    return self.too_deep(node)
+                return self.compare([left, *comparators], ops)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return Call("if", tuple(map(inner.read, (test, body, orelse))), start=start)
+            case ast.Call():
+                return inner.function(node)
+            case ast.JoinedStr(values=parts):
+                return replace(inner, fixed=start).joined(node, parts)
+        return self.stranger(node)
+
+    def stranger(self, node: ast.expr) -> Expr:
+        """Note syntax that is Python's but not the language's."""
+        return self.wrong(node, f"{self.text(node)!r} is not of the language", "see the words in README.md")
+
+    def too_deep(self, node: ast.expr) -> Expr:
+        """Note a formula that no spreadsheet would take: they nest 64 levels."""
+        return self.wrong(node, f"formula is nested deeper than {_DEEPEST} levels", "split it into columns")
+
+    def operation(self, node: ast.BinOp | ast.UnaryOp | ast.BoolOp, start: int) -> Expr:
+        """Return an operator put to what stands around it."""
+        inner = self.deeper(1)
+        match node:
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                return Call(_BINARY[type(op)], (inner.read(left), inner.read(right)), start=start)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+                return Call(_UNARY[type(op)], (inner.read(operand),), start=start)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return inner.read(operand)
+            case ast.BoolOp(op=op, values=values):
+                if self.depth + len(values) > _DEEPEST:
+                    return self.too_deep(node)
+                parts = [self.deeper(level).read(value) for level, value in enumerate(values, 1)]
+                return self.chain("and" if isinstance(op, ast.And) else "or", parts)
+        return self.stranger(node)
+
+    def constant(self, node: ast.Constant, value: object) -> Expr:
+        """Return the literal, if it is a number every engine shares or a text."""
+        start = self.at(node)
+        match value:
+            case str() if _CONTROL.search(value):
+                return self.wrong(node, f"text {value[:_SHOWN]!r} holds a control character", "remove it")
+            case str():
+                return Literal(value, start=start)
+            case bool() | None:
+                return self.wrong(node, f"{value!r} is not of the language", "write a comparison")
+            case int() if abs(value) > EXACT:
+                what = f"{self.text(node)} is beyond 2**53, where whole numbers stop being exact"
+                return self.wrong(node, what)
+            case int() | float() if abs(value) < float("inf"):
+                return Literal(float(value), start=start)
+        return self.wrong(node, f"{self.text(node)} is not a number every engine shares")
+
+    def chain(self, op: str, parts: Sequence[Expr]) -> Expr:
+        """Return `a op (b op c)`."""
+        found = parts[-1]
+        for part in reversed(parts[:-1]):
+            found = Call(op, (part, found), start=part.start)
+        return found
+
+    def compare(self, operands: Sequence[ast.expr], ops: Sequence[ast.cmpop]) -> Expr:
+        """Return a comparison; a chained one holds where each of its pairs does."""
+        pairs = enumerate(zip(operands, ops, operands[1:], strict=False), 1)
+        return self.chain("and", [self.deeper(level).pair(*pair) for level, pair in pairs])
+
+    def pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
+        """Return the comparison of two operands."""
+        start = self.at(left)
+        match op:
+            case ast.In() | ast.NotIn():
+                if not isinstance(right, ast.Tuple | ast.List) or not right.elts:
+                    return self.wrong(
+                        right, "'in' needs a list of texts", "such as state in ('open', 'paid')"
+                    )
+                if self.depth + len(right.elts) > _DEEPEST:
+                    return self.too_deep(right)
+                found = Call("in", (self.read(left), *map(self.read, right.elts)), start=start)
+                return found if isinstance(op, ast.In) else Call("not", (found,), start=start)
+        if type(op) not in _COMPARED:
+            return self.wrong(left, "'is' is not of the language", "write ==")
+        return Call(_COMPARED[type(op)], (self.read(left), self.read(right)), start=start)
+
+    def function(self, node: ast.Call) -> Expr:
+        """Return a word written as a call, its number of arguments checked."""
+        match node.func:
+            case ast.Name(id=op) if op in FUNCTIONS:
+                pass
+            case ast.Name(id=op):
+                return self.wrong(node, f"unknown word {op!r}", _INSTEAD.get(op) or near(op, FUNCTIONS))
+            case _:
+                return self.wrong(node, "only words of the language can be called", near("", FUNCTIONS))
+        word = VOCABULARY[op]
+        fits = len(node.args) > 1 if word.variadic else len(node.args) == len(word.takes)
+        if not fits or node.keywords:
+            wanted = "two arguments or more" if word.variadic else f"{len(word.takes)} argument(s)"
+            return self.wrong(node, f"{op} takes {wanted}: {word.meaning}")
+        return Call(op, tuple(map(self.read, node.args)), start=self.at(node))
+
+    def joined(self, node: ast.expr, parts: Sequence[ast.expr]) -> Expr:
+        """Return an f-string as texts joined; each `{name:rule}` is a number shown by a display rule."""
+        found: list[Expr] = []
+        for part in parts:
+            match part:
+                case ast.Constant(value=str() as text):
+                    found.append(self.constant(part, text))
+                case ast.FormattedValue(
+                    value=ast.Name() | ast.Attribute() as value, conversion=-1, format_spec=spec
+                ):
+                    rule = Literal(self.spec(spec), start=self.at(node))
+                    found.append(Call("show", (self.read(value), rule), start=self.at(node)))
+                case _:
+                    return self.wrong(
+                        node, "braces of an f-string hold a name and a display rule", "{x:fixed 1}"
+                    )
+        if not found:
+            return Literal("", start=self.at(node))
+        return found[0] if len(found) == 1 else Call("join", tuple(found), start=self.at(node))
+
+    def spec(self, spec: ast.expr | None) -> str:
+        """Return the display rule after the colon, empty when there is none."""
+        match spec:
+            case ast.JoinedStr(values=[ast.Constant(value=str() as rule)]):
+                return rule
+            case None:
+                return ""
+        self.wrong(spec, "a display rule is plain text")
+        return ""
+
+
+#: The binding of text that never needs brackets: a number, a reference, a function call.
+ATOM = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """The text of an expression and how tightly it holds together."""
+
+    text: str
+    binding: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one word is spelled.
+
+    An argument that binds less than its place in `needs` gets brackets; the last place repeats.
+    """
+
+    spell: Callable[..., str]
+    binding: int = ATOM
+    needs: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A word that the target cannot spell, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An output language: its rules, its literals, its brackets."""
+
+    name: str
+    rules: Mapping[str, Rule | Unsupported]
+    literal: Callable[[float | str], Spelled]
+    brackets: Callable[[str], str] = "({})".format
+
+
+def infix(sign: str, binding: int, right: int | None = None) -> Rule:
+    """Return the rule of `a sign b`; a right operand that binds as tightly keeps its brackets."""
+    return Rule(lambda a, b: f"{a}{sign}{b}", binding, (binding, binding + 1 if right is None else right))
+
+
+def function(name: str) -> Rule:
+    """Return the rule of `NAME(a,b)`."""
+    return Rule(lambda *args: f"{name}({','.join(args)})")
+
+
+def compile_to(target: Target, expr: Expr, name: Callable[[str], str]) -> str:
+    """Return the text of `expr` in `target`, its names spelled by `name`; raise KeyError for a gap."""
+
+    def word(node: Call, args: tuple[Spelled, ...]) -> Spelled:
+        rule = target.rules.get(node.op)
+        if not isinstance(rule, Rule):
+            why = rule.why if isinstance(rule, Unsupported) else "no rule"
+            raise KeyError(f"{target.name} cannot spell {node.op!r}: {why}")
+        needs = rule.needs + rule.needs[-1:] * (len(args) - len(rule.needs))
+        spelled = [
+            arg.text if arg.binding >= need else target.brackets(arg.text)
+            for arg, need in zip(args, needs, strict=False)
+        ]
+        return Spelled(rule.spell(*spelled), rule.binding)
+
+    def leaf(node: Name) -> Spelled:
+        return Spelled(name(node.id))
+
+    def literal(node: Literal) -> Spelled:
+        return target.literal(node.value)
+
+    return fold(expr, literal, leaf, word).text
+
+
+def gaps(target: Target) -> tuple[str, ...]:
+    """Return the words that `target` neither spells, nor gets by expansion, nor declares unsupported."""
+    return tuple(op for op, word in VOCABULARY.items() if op not in target.rules and word.expansion is None)

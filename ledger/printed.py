@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import Place, Problems, near
 from ledger.model import ViewColumn, listed, spoken
-from ledger.nodes import displayed
+from ledger.names import displayed
 from ledger.plan import PlannedView, PrintedColumn
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ledger.declarations import Declared
     from ledger.display import Ladder
-    from ledger.library import Library
     from ledger.model import Label, Printed, View
+    from ledger.names import Library
     from ledger.plan import Node, PlannedSheet
 
 _MATRIX = ("down", "across", "cell")

@@ -12,13 +12,13 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.packaged import packaged
+from ledger.root import packaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ledger.plan import Plan
-    from ledger.views import View
+    from ledger.views import TabulatedView
 
 #: The media that every view is written in.
 MEDIA = ("md", "html", "csv", "txt")
@@ -78,7 +78,7 @@ class Press:
     standing: Literal["file", "chapter"] = "file"
 
 
-def render(press: Press, views: tuple[View, ...], problems: Problems) -> dict[str, str]:
+def render(press: Press, views: tuple[TabulatedView, ...], problems: Problems) -> dict[str, str]:
     """Return the text of every view in every medium, by file name (`VIEW.md`).
 
     A template that is missing, cannot be read or fails is a problem.
@@ -97,13 +97,13 @@ def render(press: Press, views: tuple[View, ...], problems: Problems) -> dict[st
     return found
 
 
-def render_block(press: Press, view: View, medium: str) -> str:
+def render_block(press: Press, view: TabulatedView, medium: str) -> str:
     """Return what stands in a chapter between the markers of a view: text and CSV as a code block."""
     text = render_text(press, view, "txt" if medium == "text" else medium).strip("\n")
     return _fenced(text, medium) if medium in _FENCED else text
 
 
-def render_text(press: Press, view: View, medium: str) -> str:
+def render_text(press: Press, view: TabulatedView, medium: str) -> str:
     """Return a view in one medium without what only a file of its own says."""
     template = _own_templates(view, Problems()).get(medium) or f"{_SHAPES[view.kind]}.{medium}.j2"
     environment = press.templates.environment(escape=medium == "html")
@@ -129,7 +129,7 @@ def markdown(text: str) -> str:
     return _md(text)
 
 
-def _own_templates(view: View, problems: Problems) -> dict[str, str]:
+def _own_templates(view: TabulatedView, problems: Problems) -> dict[str, str]:
     """Return the templates that a view names, by medium; tell one that is for none, and a second one."""
     found: dict[str, str] = {}
     for name in view.templates:
@@ -144,7 +144,7 @@ def _own_templates(view: View, problems: Problems) -> dict[str, str]:
     return found
 
 
-def _named(view: View, name: str) -> Place:
+def _named(view: TabulatedView, name: str) -> Place:
     """Return where a view names a template, else the view."""
     keys: tuple[str | int, ...] = (*view.place.keys, "template")
     if len(view.templates) > 1 and name in view.templates:
@@ -152,7 +152,9 @@ def _named(view: View, name: str) -> Place:
     return replace(view.place, keys=keys, offset=0)
 
 
-def _rendered(environment: jinja2.Environment, name: str, medium: str, press: Press, view: View) -> str:
+def _rendered(
+    environment: jinja2.Environment, name: str, medium: str, press: Press, view: TabulatedView
+) -> str:
     names = (heading.name for heading in view.headings)
     record = dict(zip(names, view.rows[0], strict=True)) if view.rows else {}
     context = {
@@ -213,7 +215,7 @@ class Cells:
     rows: tuple[tuple[str, ...], ...]
 
 
-def _cells(view: View, medium: str, words: Mapping[str, str]) -> Cells:
+def _cells(view: TabulatedView, medium: str, words: Mapping[str, str]) -> Cells:
     """Return the cells as the medium needs them: escaped, padded, or with every digit.
 
     In Markdown a record is a table of two columns, for a table of one row is too wide to read.

@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING
 
 from ledger.claims import planned_claims, unclaimed, with_claims
 from ledger.errors import Place, Problems, near
-from ledger.library import gather
 from ledger.model import listed, spoken
-from ledger.names import SheetNames
+from ledger.names import SheetNames, SheetScope, gather
 from ledger.plan import Axis, Fetched, Plan, PlannedSheet, RowField
 from ledger.plotted import drawn_names, planned_charts
 from ledger.printed import planned_views, wanted_names
 from ledger.returned.places import FIXED_SHEETS
-from ledger.sheetscope import SheetScope
 from ledger.tables import planned_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.declarations import Declared
-    from ledger.given import Settings
-    from ledger.library import Library
     from ledger.model import Sheet
+    from ledger.names import Library, Settings
     from ledger.plan import PlannedTable
     from ledger.scenario import Field
 

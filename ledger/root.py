@@ -1,10 +1,8 @@
-"""Where a project is."""
+"""Where a project is, and what the package brings along for projects without their own files."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 PROJECT_FILE = "ledger.toml"
 
@@ -18,3 +16,14 @@ def find_root(start: Path) -> Path:
 
     hint = f"run it in a project, write an empty {PROJECT_FILE}, or start one: tile-ledger init DIR"
     raise LedgerError(Problem(f"no {PROJECT_FILE} in {start.name or start} or above it", hint=hint))
+
+
+_PACKAGE = Path(__file__).parent
+# In a checkout, templates and models stand beside the package; in a wheel, inside it.
+_BESIDE = {"templates": "templates", "models": "reports/models"}
+
+
+def packaged(folder: str) -> Path:
+    """Return where the package keeps `folder`: "templates", "models" or "book"."""
+    inside = _PACKAGE / "brought" / folder
+    return inside if inside.is_dir() or folder not in _BESIDE else _PACKAGE.parent / _BESIDE[folder]

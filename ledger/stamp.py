@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from ledger.packaged import packaged
+from ledger.root import packaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Problem
-from ledger.packaged import packaged
 from ledger.publish import publish
+from ledger.root import packaged
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ledger.errors import LedgerError, Place, Problems
 from ledger.kinds import Kind
 from ledger.model import listed, spoken
-from ledger.nodes import check_bounds, checked, declared_kind, displayed, from_text
+from ledger.names import check_bounds, checked, declared_kind, displayed, from_text
 from ledger.plan import Axis, Node, PlannedTable, RowField
 from ledger.scenario import KEY_HINT, NOT_IN_KEY, NUMBERED, Field, Source
 from ledger.values import number_text
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.declarations import Declared
-    from ledger.given import Settings
-    from ledger.library import Entry, Library
     from ledger.model import Scalar, Table, TableField
+    from ledger.names import Entry, Library, Settings
 
 
 def planned_tables(

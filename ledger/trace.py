@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger import scenario
+from ledger import display, scenario
+from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.names import displayed
 from ledger.plan import Claimed, Computed, Fetched, Given, RowField, RowId, RowKey, Shown
+from ledger.values import ERROR_NAMES, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from ledger.errors import Place
     from ledger.evaluate import Result
     from ledger.misses import TableRows
     from ledger.plan import Node, Plan
@@ -139,3 +141,57 @@ def row_source(rows: TableRows, row: int) -> str:
         elif name in documents:
             found.append(documents[name][row])
     return "; ".join(each for each in found if each)
+
+
+def find(path: str, plans: Mapping[str, tuple[Plan, Result]]) -> tuple[Plan, Result, Spot]:
+    """Return the cell that REPORT/SHEET/ROW/COLUMN names; ROW is whatever stands between.
+
+    Raises a LedgerError that names the part that is unknown and its near miss.
+    """
+    parts = path.split("/")
+    if len(parts) < len(("report", "sheet", "column")):
+        raise unknown(
+            path, f"{path!r} is no cell", "name it REPORT/SHEET/ROW/COLUMN; a sheet of one row has no ROW"
+        )
+    report, name, row, column = parts[0], parts[1], "/".join(parts[2:-1]), parts[-1]
+    if report not in plans:
+        raise unknown(path, f"unknown report {report!r}", near(report, plans))
+    plan, result = plans[report]
+    if name not in plan.sheets:
+        raise unknown(path, f"report {report!r} has no sheet {name!r}", near(name, plan.sheets))
+    sheet, ids = plan.sheets[name], result.sheets[name].ids
+    if row and not sheet.axes:
+        raise unknown(path, f"sheet {name!r} has one row, without a name", f"write {report}/{name}/{column}")
+    if sheet.axes and row not in ids:
+        what = f"sheet {name!r} has no row {row!r}" if row else f"sheet {name!r} has rows: name one"
+        raise unknown(path, what, near(row, ids))
+    if column not in sheet.nodes:
+        raise unknown(path, f"sheet {name!r} has no column {column!r}", near(column, sheet.nodes))
+    return plan, result, Spot(name, ids.index(row) if sheet.axes else 0, column)
+
+
+def unknown(path: str, what: str, hint: str) -> LedgerError:
+    """Return the error of an address that leads to no cell."""
+    return LedgerError(Problem(what if path in what else f"{path}: {what}", hint=hint))
+
+
+def value_text(result: Result, spot: Spot) -> str:
+    """Return the value of a cell with every digit; an error by its name."""
+    values = result.sheets[spot.sheet].values[spot.name]
+    row = 0 if len(values) == 1 else spot.row
+    if values.errors is not None and values.errors[row]:
+        return ERROR_NAMES[values.errors[row]]
+    value = at(values, row)
+    return number_text(float(value)) if isinstance(value, float) else str(value)
+
+
+def printed_text(plan: Plan, result: Result, spot: Spot, rule: str = "") -> str:
+    """Return a cell as it is printed by `rule`, by its own rule if that is empty."""
+    node, values = plan.sheets[spot.sheet].nodes[spot.name], result.sheets[spot.sheet].values[spot.name]
+    ladder, row = node.ladder or display.Ladder(()), 0 if len(values) == 1 else spot.row
+    if rule:
+        problems = Problems()
+        ladder = displayed(rule, node.kind, node.unit, Place(""), plan.atoms, problems).ladder
+        if problems.found:
+            raise LedgerError(*(replace(problem, place=None) for problem in problems.found))
+    return display.printed(ladder, values.take(slice(row, row + 1)))[0]

@@ -9,8 +9,8 @@ import numpy as np
 
 from ledger import display
 from ledger.errors import LedgerError, Place, Problem, near
+from ledger.expr import compile_to
 from ledger.plan import ID, Claimed, Computed, Fetched, Given
-from ledger.targets import compile_to
 from ledger.targets.latex import LATEX, symbol
 from ledger.values import ERROR_NAMES, Values, number_text, plain
 
@@ -36,7 +36,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TabulatedView:
     """A view as text: `rows` as printed, `full` with every digit; `ids` name the rows.
 
     A record has one row.  A matrix has the printed `down` values as its first column.
@@ -54,7 +54,7 @@ class View:
     place: Place
 
 
-def tabulate(plan: Plan, result: Result, problems: Problems) -> tuple[View, ...]:
+def tabulate(plan: Plan, result: Result, problems: Problems) -> tuple[TabulatedView, ...]:
     """Return every view of a report as text; one that names no row, or too many for a cell, is a problem."""
     found = []
     for view in plan.views:
@@ -66,7 +66,7 @@ def tabulate(plan: Plan, result: Result, problems: Problems) -> tuple[View, ...]
     return tuple(found)
 
 
-def _view(view: PlannedView, sheet: PlannedSheet, result: SheetResult) -> View:
+def _view(view: PlannedView, sheet: PlannedSheet, result: SheetResult) -> TabulatedView:
     picked = row_numbers(view, result)
     printed = [_column(column, result, picked) for column in view.columns]
     full = [full_texts(result.values[column.node], picked) for column in view.columns]
@@ -75,7 +75,7 @@ def _view(view: PlannedView, sheet: PlannedSheet, result: SheetResult) -> View:
         return _matrix(view, headings, printed, full)
     ids = tuple(result.ids[i] for i in picked)
     names = tuple(column.name for column in view.columns)
-    return View(
+    return TabulatedView(
         view.name, view.kind, view.title, headings, ids, tuple(zip(*printed, strict=True)),
         (ID, *names) if sheet.axes else names,
         tuple(zip(ids, *full, strict=True)) if sheet.axes else tuple(zip(*full, strict=True)),
@@ -171,7 +171,7 @@ def formula_text(node: Node) -> str:
 
 def _matrix(
     view: PlannedView, headings: Sequence[Heading], printed: Sequence[list[str]], full: Sequence[list[str]]
-) -> View:
+) -> TabulatedView:
     down, across, cell = headings
     downs, acrosses = dict.fromkeys(printed[0]), dict.fromkeys(printed[1])
     cells: dict[tuple[str, str], tuple[str, str]] = {}
@@ -197,7 +197,7 @@ def _matrix(
         )
         for each in acrosses
     )
-    return View(
+    return TabulatedView(
         view.name, view.kind, view.title, (down, *tops), tuple(downs), rows,
         (down.name, *(f"{across.name}={each}" for each in acrosses)), whole, view.templates, view.place,
     )  # fmt: skip

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
-from ledger.claims import check_meant
 from ledger.declarations import load, located, project
 from ledger.errors import LedgerError, Problems
-from ledger.evaluate import Result, evaluate
-from ledger.given import Settings
-from ledger.packaged import packaged
+from ledger.evaluate import Result, check_meant, evaluate
+from ledger.names import Settings
 from ledger.remarks import read_notes
 from ledger.render import Press, Templates
 from ledger.resolve import resolve
-from ledger.views import View, tabulate
+from ledger.root import packaged
+from ledger.views import TabulatedView, tabulate
 from ledger.words import all_said
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class Worked:
     declared: Declared
     plan: Plan
     result: Result
-    views: tuple[View, ...]
+    views: tuple[TabulatedView, ...]
     press: Press
 
 

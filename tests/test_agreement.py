@@ -19,10 +19,8 @@ from strategies import LABELS, NAMES, UNITS, Grammar, drawn, exact, expressions,
 
 from ledger import units
 from ledger.errors import Place
-from ledger.expr import VOCABULARY, Call, fold
+from ledger.expr import VOCABULARY, Call, compile_to, fold, parse
 from ledger.kinds import Kind, Scope, typed
-from ledger.parse import parse
-from ledger.targets import compile_to
 from ledger.targets.excel import EXCEL
 from ledger.targets.numpy import WORDS, literal
 from ledger.values import ERROR_NAMES, NA, Values, texts

@@ -10,10 +10,10 @@ from returned import by_gnumeric, by_libreoffice, by_openpyxl
 
 from ledger import cli
 from ledger.auditing.audit import audit
-from ledger.auditing.audittold import audit_text
+from ledger.auditing.auditor import audit_text
 from ledger.auditing.bookrules import name_fault
-from ledger.auditing.reads import reads, shape
 from ledger.auditing.rules import RULES, UNCACHED
+from ledger.returned.cellformula import reads, shape
 
 sys.path.insert(0, str(Path(__file__).parent / "workbooks"))
 import make

@@ -12,7 +12,7 @@ import pytest
 from projects import ROOT, built, disagreements, edited, ledger, opened, workbook, write_project
 
 from ledger.workbook.charts import scatter
-from ledger.workbook.drawing import ChartObject, Series
+from ledger.workbook.pages import ChartObject, Series
 
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 ROWS = [("a", 1, 10), ("b", 10, 100), ("c", 11, 101), ("d", 100, 1000), ("e", 900, 1000)]

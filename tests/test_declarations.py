@@ -9,11 +9,10 @@ import tomllib
 import pytest
 from projects import ROOT, write_project
 
-from ledger.declarations import find, load, located, packaged, project, report_names
+from ledger.declarations import find, load, located, packaged, project, report_names, schema
 from ledger.errors import LedgerError, Place, Problem, Problems
 from ledger.model import Model, Project, Report
 from ledger.root import find_root
-from ledger.validation import schema
 
 KINDS = ("report", "model", "project")
 TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}

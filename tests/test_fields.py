@@ -3,8 +3,7 @@
 import pytest
 
 from ledger.errors import LedgerError, Problems
-from ledger.reviewing.fields import FieldEdit, edited
-from ledger.scenario import Field, Source, parsed
+from ledger.scenario import Field, FieldEdit, Source, edited, parsed
 
 FIELDS = (Field("name", "name", "text"), Field("rate", "rate", "number"))
 

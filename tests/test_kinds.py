@@ -7,9 +7,8 @@ from oracle import SCALES
 from strategies import LABELS, NAMES, UNITS, expressions
 
 from ledger.errors import LedgerError, Place
-from ledger.expr import VOCABULARY, Call, Literal, Name, expand, fold
+from ledger.expr import VOCABULARY, Call, Literal, Name, expand, fold, parse
 from ledger.kinds import Kind, Scope, Shown, typed
-from ledger.parse import parse
 from ledger.units import ATOMS, COUNT, declare, spell
 from ledger.units import parse as unit
 

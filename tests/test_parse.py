@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from strategies import expressions
 
 from ledger.errors import LedgerError, Place
-from ledger.expr import FUNCTIONS, VOCABULARY, Call, Literal, Name, names
-from ledger.parse import parse
+from ledger.expr import FUNCTIONS, VOCABULARY, Call, Literal, Name, names, parse
 
 A, B, C, D = map(Name, "abcd")
 ONE, TWO, THREE = map(Literal, (1.0, 2.0, 3.0))

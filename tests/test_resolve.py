@@ -7,7 +7,7 @@ from projects import ROOT, write_project
 
 from ledger.declarations import load
 from ledger.errors import LedgerError, Problems
-from ledger.given import Settings
+from ledger.names import Settings
 from ledger.plan import Claimed, Computed, Fetched, Given, RowField, RowId, RowKey, Shown
 from ledger.resolve import resolve
 from ledger.work import work

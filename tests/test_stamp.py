@@ -9,7 +9,7 @@ import shutil
 import pytest
 from projects import BOOK, digests, edit, ledger, write_book
 
-from ledger import packaged, stamp
+from ledger import root, stamp
 
 FRESH = f"{stamp.FRESH}\n"
 STAMP = ".ledger/stamp.json"
@@ -176,7 +176,7 @@ def test_an_engine_that_changed_makes_the_check_work(monkeypatch, tmp_path):
 def test_what_the_package_brings_counts_as_the_engine(name, monkeypatch, tmp_path):
     """A project without templates of its own is written by these."""
     for folder in ("templates", "models"):
-        shutil.copytree(packaged.packaged(folder), tmp_path / folder)
+        shutil.copytree(root.packaged(folder), tmp_path / folder)
     monkeypatch.setattr(stamp, "packaged", lambda folder: tmp_path / folder)
     before = stamp.engine_hash()
     (tmp_path / name).write_text("", encoding="utf-8")

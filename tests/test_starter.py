@@ -10,7 +10,7 @@ import sys
 import pytest
 from projects import ROOT, digests, ledger
 
-from ledger.packaged import packaged
+from ledger.root import packaged
 
 FILES = [
     ".gitattributes",

@@ -8,13 +8,13 @@ import engines
 import projects
 import pytest
 
+from ledger.returned.cellformula import called, why_outside
 from ledger.returned.parts import Parts, opened
-from ledger.verifying import byironcalc, bylibreoffice
-from ledger.verifying.outside import called, why_outside
+from ledger.verifying.engines import by_ironcalc, by_libreoffice
 from ledger.verifying.stripped import stripped
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-ENGINES = {"ironcalc": byironcalc.recalculated, "soffice": bylibreoffice.recalculated}
+ENGINES = {"ironcalc": by_ironcalc, "soffice": by_libreoffice}
 LONG = 120.0
 #: What other programs write: prefixes, any order of attributes, shared and array formulas, rich text.
 FOREIGN = f"""<x:worksheet xmlns:x="{MAIN}"><x:cols><x:col min="1" max="2"/></x:cols><x:sheetData>

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from strategies import LABELS, NAMES, UNITS, expressions
 
 from ledger.errors import Place
-from ledger.expr import VOCABULARY, Literal, fold
+from ledger.expr import VOCABULARY, Literal, Rule, Spelled, Target, Unsupported, compile_to, fold, gaps, parse
 from ledger.kinds import Kind, Scope, typed
-from ledger.parse import parse
-from ledger.targets import Rule, Spelled, Target, Unsupported, compile_to, gaps
 from ledger.targets.excel import EXCEL
 from ledger.targets.latex import LATEX, symbol
 from ledger.targets.numpy import WORDS

@@ -11,7 +11,7 @@ import pytest
 import returned
 
 from ledger import cli, usage
-from ledger.verifying import byironcalc
+from ledger.verifying import engines as ours
 from ledger.verifying.engines import ENGINES
 from ledger.verifying.verify import DIFFERS, MOVED, NO_VALUE, NOT_COMPARED, NOT_COMPUTED, UNLIKE, verified
 
@@ -285,7 +285,7 @@ def test_the_command_names_every_engine():
 
 
 def test_an_engine_that_is_missing_is_trouble(tmp_path, first, monkeypatch):
-    monkeypatch.setattr(byironcalc, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(ours, "PACKAGE", "no_such_package")
     told = asked(tmp_path, first)
     assert (told.code, told.out) == (cli.TROUBLE, "")
     assert told.err.splitlines()[:2] == [

@@ -16,9 +16,9 @@ from ledger.auditing.likeness import between, unlike
 from ledger.auditing.precedents import Precedents
 from ledger.auditing.printedrules import printed_findings
 from ledger.auditing.rules import FORMULA, RANGE, RULES
-from ledger.auditing.shell import shell
 from ledger.returned.parts import opened
 from ledger.returned.reading import read
+from ledger.returned.received import shell
 
 if TYPE_CHECKING:
     from ledger.auditing.rules import Finding

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ledger.auditing.cellrules import quoted
 from ledger.auditing.formularules import missing_rows, range_text
-from ledger.auditing.reads import reads
 from ledger.auditing.rules import (
     HIDDEN,
     LENGTH,
@@ -23,16 +22,15 @@ from ledger.auditing.rules import (
     UNKNOWN,
     Finding,
 )
-from ledger.returned.cellformula import column_letters, column_number, corner
+from ledger.returned.cellformula import column_letters, column_number, corner, reads
 from ledger.returned.places import VALUE, Places
 from ledger.workbook.package import title_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ledger.auditing.shell import DefinedName, Shell
     from ledger.returned.reading import Reading
-    from ledger.returned.received import Sheet, TableObject
+    from ledger.returned.received import DefinedName, Sheet, Shell, TableObject
 
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_LIST = 255, 32_767, 255
 _LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576

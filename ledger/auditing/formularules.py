@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ledger.auditing.cellrules import quoted
-from ledger.auditing.reads import reads, shape
 from ledger.auditing.rules import LENGTH, LINK, RANGE, REACH, UNCACHED, UNKNOWN, VOLATILE, Finding
-from ledger.returned.cellformula import column_letters
+from ledger.returned.cellformula import column_letters, reads, shape
 from ledger.returned.places import CHECKS, DISPLAY, PUBLISHED, VALUE, Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ledger.auditing.reads import Reads
-    from ledger.returned.cellformula import Reference
+    from ledger.returned.cellformula import Reads, Reference
     from ledger.returned.reading import Reading
 
 #: They may compare rows that were published, whatever came since.

@@ -6,9 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ledger.auditing.cellrules import held, quoted
-from ledger.auditing.reads import shape
 from ledger.auditing.rules import CONSTANT, FORMULA, Finding
-from ledger.returned.cellformula import column_letters, shifted
+from ledger.returned.cellformula import column_letters, shape, shifted
 from ledger.returned.places import FIXED_SHEETS, PRINTED
 from ledger.returned.record import ROWS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ledger.auditing.reads import reads
+from ledger.returned.cellformula import reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

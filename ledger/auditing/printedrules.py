@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from ledger.auditing.cellrules import held, quoted
 from ledger.auditing.likeness import odd
-from ledger.auditing.reads import beside, reads
 from ledger.auditing.rules import CONSTANT, ERROR_VALUE, ID, STALE, Finding
-from ledger.returned.cellformula import column_letters, corner
+from ledger.returned.cellformula import beside, column_letters, corner, reads
 from ledger.returned.cells import ErrorValue
 from ledger.returned.changes import text_of
 from ledger.returned.places import PRINTED

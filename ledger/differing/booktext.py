@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ledger.answer import visible
 from ledger.errors import LedgerError
 from ledger.returned.cellformula import column_letters, corner
 from ledger.returned.changes import text_of
@@ -15,7 +16,6 @@ from ledger.returned.places import PUBLISHED
 from ledger.returned.reading import named, printed
 from ledger.returned.received import received
 from ledger.returned.record import BLOCK
-from ledger.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from ledger.answer import Answer, json_text
+from ledger.answer import Answer, json_text, visible
 from ledger.differing.pairs import ADDED, CHANGED, REMOVED, SAME, UNREAD
 from ledger.render import filled
 from ledger.returned.changes import DISPLAY, FORMULA, SECTIONS, STRUCTURE, VALUE
-from ledger.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

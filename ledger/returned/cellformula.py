@@ -1,4 +1,4 @@
-"""The formula of a cell in pieces, and its references put into names, wherever it stands."""
+"""The formula of a cell in tokens: what it reads, by which names, whether it reaches outside."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
 
 _MARK = re.compile(r"_xl(?:fn|ws|udf)\.(?:_xlws\.)?")
 _SHEET = r"(?:(?P<sheet>'(?:[^']|'')*'|[^\W\d][\w.]*)!)?"
@@ -182,3 +183,154 @@ def _named(piece: Token, locator: Locator) -> str:
     elif piece.kind == "table":
         name = locator.field(piece.text) or piece.text
     return piece.text if name is None else f"[{name}]"
+
+
+_OWN_ROW = re.compile(
+    r"""
+    "(?:[^"]|"")*" | '(?:[^']|'')*'
+    | (?<![\w.!:$])(\$?[A-Za-z]{1,3}\$?)([0-9]+)(?![\w.(:])
+    """,
+    re.VERBOSE,
+)
+_TEXT = re.compile(r"""('(?:[^']|'')*')|"(?:[^"]|"")*\"""")
+_QUOTED_SHEET = re.compile(r"'((?:[^']|'')*)'!")
+_OF_A_FILE = re.compile(r"[\[\\/]")
+_PLAIN_SHEET = re.compile(r"(\[[^\[\]]+\][\w.]*)!")
+_EXCHANGE = re.compile(r"[\w.]+\|\s*'?[^'!]*'?![^,)]*")
+_WHOLE_COLUMN = re.compile(r"\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w(])")
+_LINK = re.compile(r'(?i)\bHYPERLINK\(\s*("?)([^"&,)]*)')
+_SHORT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a formula reads; `links` are other files, `exchanges` other programs, `targets` of hyperlinks."""
+
+    references: tuple[Reference, ...]
+    names: tuple[str, ...]
+    functions: tuple[str, ...]
+    errors: tuple[str, ...]
+    links: tuple[str, ...] = ()
+    exchanges: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+
+def reads(formula: str) -> Reads:
+    """Return what a formula reads; what stands in a text literal is no reference.
+
+    >>> reads('"A1"&B2').references[0].column
+    2
+    """
+    pieces = list(_pieces(formula))
+    without = _TEXT.sub(lambda found: found[1] or '""', formula)
+    exchanges = tuple(_EXCHANGE.findall(without)) if "|" in without else ()
+    return Reads(
+        tuple(piece.reference for piece in pieces if piece.reference),
+        () if exchanges else tuple(_names(pieces, without)),
+        tuple(piece.text.upper() for piece in pieces if piece.kind == "function"),
+        tuple(piece.text for piece in pieces if piece.kind == "error"),
+        () if exchanges else tuple(_links(without)),
+        exchanges,
+        tuple(quote + target for quote, target in _LINK.findall(formula)),
+    )
+
+
+def _pieces(formula: str) -> Iterator[Token]:
+    """Yield the pieces of a formula; what is none, such as an array's brace, is passed over."""
+    while formula:
+        try:
+            yield from tokens(formula)
+        except UnreadableError as error:
+            formula = str(error)[1:]
+        else:
+            return
+
+
+def _links(formula: str) -> Iterator[str]:
+    """Yield the sheets of other files: none of ours can have a bracket or a slash in its title."""
+    yield from _PLAIN_SHEET.findall(formula)
+    yield from (found[0][:-1] for found in _QUOTED_SHEET.finditer(formula) if _OF_A_FILE.search(found[1]))
+
+
+def _names(pieces: list[Token], formula: str) -> Iterator[str]:
+    whole = _WHOLE_COLUMN.search(formula)
+    for piece in pieces:
+        plain = piece.text.rpartition("!")[2]
+        if piece.kind == "name" and not (whole and len(plain) <= _SHORT):
+            yield piece.text
+
+
+def shape(formula: str, row: int) -> str:
+    """Return a formula with its own row left out, so that those of a column can be compared.
+
+    >>> shape("$A5+B$1", 5) == shape("$A6+B$1", 6)
+    True
+    """
+    own = str(row)
+    return _OWN_ROW.sub(lambda found: f"{found[1]}\0" if found[2] == own else found[0], formula)
+
+
+def beside(formula: str) -> Iterator[tuple[int, int]]:
+    """Yield row and column of each single cell of its own sheet that a formula reads, six times faster.
+
+    >>> list(beside('INDEX(x!$B$1:$B$9,$C$4)&"D5"'))
+    [(4, 3)]
+    """
+    for found in _OWN_ROW.finditer(formula):
+        if found[1]:
+            yield int(found[2]), column_number(found[1].replace("$", ""))
+
+
+# Excel's own, and those that older Excel sheets and LibreOffice know; the text that INDIRECT reads may name
+# a file, and can be put together so that nobody sees it.
+_FUNCTIONS = frozenset(
+    {
+        *("WEBSERVICE", "FILTERXML", "IMAGE", "RTD", "STOCKHISTORY", "FIELDVALUE", "PY", "COPILOT"),
+        *("DDE", "CALL", "REGISTER", "REGISTER.ID", "EXEC", "INITIATE", "EVALUATE", "RUN", "FOPEN"),
+        *("CUBEKPIMEMBER", "CUBEMEMBER", "CUBEMEMBERPROPERTY", "CUBERANKEDMEMBER", "CUBESET"),
+        *("CUBESETCOUNT", "CUBEVALUE", "SQL.REQUEST", "INDIRECT"),
+    }
+)
+_PIECE = re.compile(
+    r"""(?P<text>"(?:[^"]|"")*") | (?P<quoted>'(?:[^']|'')*'\#?) | (?P<function>[^\W\d][\w.]*)\s*\(""",
+    re.VERBOSE,
+)
+_PREFIX = re.compile(r"(?i)^_xl(?:fn|ws|udf)\.(?:_xlws\.)?")
+# What the title of a worksheet never holds, and the mark after a file's name.
+_NO_TITLE = re.compile(r"[\[\]:*?/\\|]|'#$")
+_OTHER_FILE = re.compile(r"\][^\[\],()]*!|://|\\")
+
+
+def why_outside(formula: str) -> str:
+    """Return why a formula may reach outside the workbook; empty for one that cannot.
+
+    >>> why_outside('1+_xlfn.WEBSERVICE("http://a.example")'), why_outside("'my sheet'!A1+INT(A2)")
+    ('it calls WEBSERVICE', '')
+    """
+    rest = []
+    at = 0
+    for piece in _PIECE.finditer(formula):
+        rest.append(formula[at : piece.start()])
+        at = piece.end()
+        name = _PREFIX.sub("", piece["function"] or "").upper()
+        if name in _FUNCTIONS:
+            return f"it calls {name}"
+        if piece["quoted"] and _NO_TITLE.search(piece["quoted"]):
+            return "it reads another file"
+        if piece["function"]:
+            rest.append(piece[0])
+    left = "".join((*rest, formula[at:]))
+    if "|" in left:
+        return "it reads another program"
+    return "it reads another file" if _OTHER_FILE.search(left) else ""
+
+
+def called(formula: str) -> Iterator[str]:
+    """Yield the functions that a formula calls, in capitals.
+
+    >>> [*called('if(_xlfn.IFNA(A1,0)>1,"INT(",LOG10(2))')]
+    ['IF', 'IFNA', 'LOG10']
+    """
+    for piece in _PIECE.finditer(formula):
+        if piece["function"]:
+            yield _PREFIX.sub("", piece["function"]).upper()

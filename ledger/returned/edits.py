@@ -10,7 +10,7 @@ from ledger.returned.changes import NEW, moves, same_value, text_of
 from ledger.returned.formulatree import same_formula
 from ledger.returned.places import FIXED_SHEETS, PRINTED
 from ledger.returned.reading import printed
-from ledger.returned.record import BLOCK
+from ledger.returned.record import BLOCK, blank_or
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,11 +122,6 @@ def _inputs(unit: Unit) -> Iterator[InputEdit]:
             is_ = None if cell is None else cell.value
             if (cell is None or cell.formula is None) and not same_value(was, is_, SAVED):
                 yield InputEdit(unit.sheet.title, unit.kind, id_, name, was, is_, unit.address(id_, name))
-
-
-def blank_or(value: Scalar) -> Scalar:
-    """Return a published value; what was blank stands there as an error."""
-    return value if isinstance(value, str | float | bool) else None
 
 
 def _formulas(now: Reading, unit: Unit) -> Iterator[FormulaEdit]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.expr import Call, Expr, Literal, Name
+from ledger.expr import Call, Expr, Literal, Name, compile_to
 from ledger.returned.cellformula import UnreadableError
 from ledger.returned.formulatree import alike, tree
-from ledger.targets import compile_to
 from ledger.targets.language import LANGUAGE
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.returned.changes import same_value, text_of
-from ledger.returned.edits import SAVED, blank_or
+from ledger.returned.edits import SAVED
+from ledger.returned.record import blank_or
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,7 +19,7 @@ from ledger.returned.formulatree import tree
 from ledger.returned.places import PRINTED
 from ledger.returned.readback import Known, read_back
 from ledger.returned.record import BLOCK
-from ledger.reviewing.fields import FieldEdit, edited
+from ledger.scenario import FieldEdit, edited
 from ledger.trace import Spot, reads
 from ledger.views import tabulate
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ledger.returned.reading import Reading
     from ledger.reviewing.sources import Origin
     from ledger.scenario import Scenario
-    from ledger.views import View
+    from ledger.views import TabulatedView
     from ledger.work import Worked
 
 
@@ -197,7 +197,7 @@ def _pinned_names(pins: Iterable[Pin]) -> Iterator[str]:
     return (each.id for expr in exprs for each in names(expr))
 
 
-def _moved(before: Sequence[View], after: Sequence[View]) -> Iterator[MovedCell]:
+def _moved(before: Sequence[TabulatedView], after: Sequence[TabulatedView]) -> Iterator[MovedCell]:
     """Yield the printed cells that differ; a row that is new has no old text."""
     old = {view.name: dict(_texts(view)) for view in before}
     for view in after:
@@ -207,7 +207,7 @@ def _moved(before: Sequence[View], after: Sequence[View]) -> Iterator[MovedCell]
                 yield MovedCell(view.name, row, column, was.get((row, column), ""), text)
 
 
-def _texts(view: View) -> Iterator[tuple[tuple[str, str], str]]:
+def _texts(view: TabulatedView) -> Iterator[tuple[tuple[str, str], str]]:
     ids = view.ids if view.kind != "matrix" else tuple(row[0] for row in view.rows)
     for id_, row in zip(ids, view.rows, strict=True):
         for heading, text in zip(view.headings, row, strict=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 
-from ledger.targets import ATOM, Rule, Spelled, Target, Unsupported, function, infix
+from ledger.expr import ATOM, Rule, Spelled, Target, Unsupported, function, infix
 
 _COMPARE, _JOIN, _ADD, _MUL = 10, 20, 30, 40
 _LIMIT = 2**53

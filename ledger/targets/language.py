@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.targets import ATOM, Rule, Spelled, Target, Unsupported, infix
+from ledger.expr import ATOM, Rule, Spelled, Target, Unsupported, infix
 from ledger.values import number_text
 
 _IF, _OR, _AND, _NOT, _COMPARE, _ADD, _MUL, _NEG, _POW = 5, 10, 15, 20, 25, 30, 40, 45, 50

@@ -5,7 +5,7 @@ Magnitude is `\lvert x\rvert`: a bare bar splits a table's cell, and two mean a 
 
 from __future__ import annotations
 
-from ledger.targets import ATOM, Rule, Spelled, Target, infix
+from ledger.expr import ATOM, Rule, Spelled, Target, infix
 
 _OPEN, _OR, _AND, _NOT, _COMPARE, _MOD, _ADD, _MUL, _POW, _FRACTION = 0, 5, 10, 15, 20, 25, 30, 40, 50, 60
 _ESCAPED = {each: f"\\{each}" for each in "_%&#${}"} | {

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.returned.cellformula import column_letters, corner
+from ledger.returned.cellformula import called, column_letters, corner
 from ledger.returned.cells import ErrorValue
 from ledger.returned.changes import same_value
 from ledger.returned.edits import edits
 from ledger.returned.parts import opened
 from ledger.returned.places import PRINTED, VALUE
 from ledger.returned.reading import printed, read
-from ledger.verifying.cellcopy import why_constant
-from ledger.verifying.engine import EngineError
-from ledger.verifying.engines import ENGINES
-from ledger.verifying.outside import called
-from ledger.verifying.stripped import stripped
+from ledger.verifying.engines import ENGINES, EngineError
+from ledger.verifying.stripped import stripped, why_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from ledger.returned.cells import Cell, Scalar
     from ledger.returned.edits import Edits
     from ledger.returned.reading import Reading
-    from ledger.verifying.engine import Sheets
+    from ledger.verifying.engines import Sheets
 
 #: What is found, and what is only told.
 DIFFERS, NOT_COMPUTED, NO_VALUE, UNLIKE = "differs", "not computed", "no cached value", "printed"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from openpyxl.chart.title import Title
 
-    from ledger.workbook.drawing import ChartObject, Series
+    from ledger.workbook.pages import ChartObject, Series
 
 _STYLE = 2
 _WIDTH, _HEIGHT = 24, 13

@@ -10,11 +10,10 @@ import numpy as np
 from ledger.plan import ID
 from ledger.returned.places import CHARTS
 from ledger.words import said
-from ledger.workbook.drawing import ChartObject, Series
 from ledger.workbook.formulas import outside
 from ledger.workbook.layout import cell, sheet_reference, span
-from ledger.workbook.looks import number_format
-from ledger.workbook.pages import One, Page, row
+from ledger.workbook.pages import ChartObject, One, Page, Series, row
+from ledger.workbook.styles import number_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from ledger.evaluate import Result
     from ledger.plan import Node, Plan, PlannedChart
-    from ledger.workbook.drawing import Side
     from ledger.workbook.layout import Layout
+    from ledger.workbook.pages import Side
     from ledger.workbook.sheetdata import Band
     from ledger.workbook.styles import Styles
 

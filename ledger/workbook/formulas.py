@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger import display
+from ledger.expr import compile_to
 from ledger.plan import Claimed, Computed, Fetched, Shown
 from ledger.returned.places import DISPLAY
-from ledger.targets import compile_to
 from ledger.targets.excel import EXCEL
 from ledger.workbook.layout import Layout, cell, sheet_reference, span
 from ledger.workbook.sheetdata import ROW

@@ -14,7 +14,6 @@ from ledger.views import formula_text
 from ledger.words import said
 from ledger.workbook.formulas import formula, shown_helpers
 from ledger.workbook.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout
-from ledger.workbook.looks import content, look, number_format
 from ledger.workbook.pages import (
     One,
     Page,
@@ -27,7 +26,7 @@ from ledger.workbook.pages import (
     text_width,
 )
 from ledger.workbook.sheetdata import Band, Cells
-from ledger.workbook.styles import GENERAL, Styles
+from ledger.workbook.styles import GENERAL, Styles, content, look, number_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

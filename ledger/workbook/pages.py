@@ -1,4 +1,4 @@
-"""One worksheet as data: bands of cells, and what stands around them."""
+"""One worksheet as data: bands of cells, and what stands around them: notes, links, rules, charts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,33 @@ from ledger.workbook.sheetdata import Band, Cells
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.workbook.drawing import ChartObject
+
+#: Where the name of a point stands beside it; empty for no name.
+Side = Literal["", "right", "left", "below"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A series: references to its name, its x and its y; points stand alone, a line joins them."""
+
+    name: str
+    x: str
+    y: str
+    is_line: bool = False
+    side: Side = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartObject:
+    """A scatter chart on a worksheet, its upper left corner in a row of the first column."""
+
+    title: str
+    x_title: str
+    y_title: str
+    scale: Literal["linear", "log"]
+    series: tuple[Series, ...]
+    row: int
+
 
 _NARROWEST, _WIDEST = 9.0, 60.0
 _LINE = 15.0

@@ -1,17 +1,21 @@
-"""What cells look like: inputs blue on cream, formulas black, lookups green."""
+"""What cells look like: inputs blue on cream, formulas black, lookups green, by role."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.styles.differential import DifferentialStyle
 
+from ledger import display
+from ledger.plan import Claimed, Computed, Fetched, Given, Node, RowField, RowId, RowKey
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from openpyxl import Workbook
+
 
 _FACE = "Calibri"
 _BLUE, _GREEN, _GREY, _BLACK = "1F4E9E", "2E7D32", "6B6B6B", "000000"
@@ -124,3 +128,33 @@ class Styles:
         number = int(cell.style_id)
         self.workbook.remove(sheet)
         return number
+
+
+def look(node: Node) -> str:
+    """Return the role a cell plays: input, lookup, computed, id."""
+    match node.how:
+        case Given() | RowField():
+            return "input"
+        case Fetched():
+            return "lookup"
+        case RowId() | RowKey():
+            return "id"
+        case Claimed():
+            return "claim"
+    return "computed"
+
+
+def content(node: Node) -> Kind:
+    """Return the kind of content that a node's cells have: typed text, text of a formula, or a number."""
+    if node.kind.kind != "text":
+        return "number"
+    return "typed" if isinstance(node.how, Given | RowField | RowId | RowKey) else "text"
+
+
+def number_format(node: Node) -> str:
+    """Return the number format that a node's full values are read in."""
+    if node.kind.kind != "number" or node.rule is None:
+        return GENERAL
+    # An input shows the digits that were given, a computed number those that are printed in its own unit.
+    own = isinstance(node.how, Computed) and node.rule.unit == node.unit
+    return display.number_format(replace(node.rule, unit="") if own else node.rule, node.kind.unit)

@@ -8,9 +8,9 @@ from ledger.trace import row_source
 from ledger.values import texts
 from ledger.workbook.layout import Layout, cell
 from ledger.workbook.ledgerpage import MOST_NOTES
-from ledger.workbook.looks import number_format
 from ledger.workbook.pages import One, Page, TableObject, column_width, height, row, shown_values
 from ledger.workbook.sheetdata import ROW, Band, Cells
+from ledger.workbook.styles import number_format
 
 if TYPE_CHECKING:
     from ledger.misses import TableRows
