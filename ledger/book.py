@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.chapter import Block, Value
-    from ledger.work import Worked
+    from ledger.render import Worked
 
 
 _HOW = "put <!-- ledger:begin REPORT/VIEW --> and <!-- ledger:end REPORT/VIEW --> around a table"

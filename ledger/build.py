@@ -16,7 +16,7 @@ from ledger.errors import LedgerError, Place, Problems, near
 from ledger.findings import FAILS, INEXACT, KNIFE_EDGE
 from ledger.inject import warnings
 from ledger.names import Settings
-from ledger.render import render
+from ledger.render import Worked, render
 from ledger.root import PROJECT_FILE
 from ledger.work import raise_located, work_out
 from ledger.workbook.write import write
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ledger.findings import Finding
     from ledger.model import Project
-    from ledger.work import Worked
+    from ledger.render import Worked
 
 
 _DIGITS = 16

@@ -12,7 +12,7 @@ from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.model import Calc, Table, TableField, listed
 from ledger.names import Settings, gather
 from ledger.plan import ID
-from ledger.render import render_text
+from ledger.render import Worked, render_text
 from ledger.scenario import NUMBERED
 from ledger.work import raise_located, worked
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ledger.declarations import Declared
     from ledger.model import Claim, Scalar, Sheet, View
     from ledger.names import Library
+    from ledger.render import Worked
     from ledger.views import TabulatedView
-    from ledger.work import Worked
 
 
 _ROWS = "rows"

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ledger.errors import Place
     from ledger.moved import Cell
     from ledger.plan import Node, PlannedTable
+    from ledger.render import Worked
     from ledger.returned.cells import Scalar
     from ledger.trace import Spot
-    from ledger.work import Worked
 
 _LEDGER_FILE = ".xlsx"
 #: What is known to have changed in a file, by its name or its ending.

@@ -11,7 +11,7 @@ from ledger.plan import Shown
 from ledger.values import ERROR_NAMES, Values, number_text, plain, texts
 
 if TYPE_CHECKING:
-    from ledger.work import Worked
+    from ledger.render import Worked
 
 
 def sheet_frame(worked: Worked, sheet: str) -> pd.DataFrame:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ledger.plan import PlannedView
+    from ledger.render import Worked
     from ledger.views import TabulatedView
-    from ledger.work import Worked
 
 
 #: A cell of a report; one of a row that is gone has the number -1 and no name.

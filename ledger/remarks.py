@@ -12,25 +12,24 @@ if TYPE_CHECKING:
     from ledger.errors import Problems
     from ledger.misses import TableRows
     from ledger.plan import PlannedTable
+    from ledger.scenario import Scenario
 
 #: The text of each cell that has one, by row and field; an empty field is the row as a whole.
 Notes = dict[tuple[str, str], str]
 
-_COLUMNS = (
+#: The columns of a CSV of notes.
+COLUMNS = (
     Field("row", "row", "text"),
     Field("field", "field", "text", optional=True),
     Field("note", "note", "text"),
 )
 
 
-def read_notes(table: PlannedTable, rows: TableRows, problems: Problems) -> Notes:
-    """Return the notes on a table's cells; one on a row or a field that is not there is a problem."""
+def notes_on(table: PlannedTable, rows: TableRows, read: Scenario, problems: Problems) -> Notes:
+    """Return the notes on a table's cells, as `read`; a row or a field that is not there is a problem."""
     found: Notes = {}
-    read = scenario.read(table.notes, _COLUMNS, problems) if table.notes else None
-    if read is None:
-        return found
     fields = {each.name for each in table.fields}
-    columns = (read.typed[each.name].data.tolist() for each in _COLUMNS)
+    columns = (read.typed[each.name].data.tolist() for each in COLUMNS)
     for number, (key, name, note) in enumerate(zip(*columns, strict=True)):
         if key not in rows.numbers:
             place = scenario.place(read, number, "row")

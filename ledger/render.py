@@ -17,6 +17,8 @@ from ledger.root import packaged
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ledger.declarations import Declared
+    from ledger.evaluate import Result
     from ledger.plan import Plan
     from ledger.views import TabulatedView
 
@@ -76,6 +78,17 @@ class Press:
     words: Mapping[str, str]
     templates: Templates
     standing: Literal["file", "chapter"] = "file"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worked:
+    """A report with everything known of it that its outputs are made from."""
+
+    declared: Declared
+    plan: Plan
+    result: Result
+    views: tuple[TabulatedView, ...]
+    press: Press
 
 
 def render(press: Press, views: tuple[TabulatedView, ...], problems: Problems) -> dict[str, str]:

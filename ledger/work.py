@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger import scenario
 from ledger.declarations import load, located, project
 from ledger.errors import LedgerError, Problems
-from ledger.evaluate import Result, check_meant, evaluate
+from ledger.evaluate import check_meant, evaluate
 from ledger.names import Settings
-from ledger.remarks import read_notes
-from ledger.render import Press, Templates
+from ledger.remarks import COLUMNS, notes_on
+from ledger.render import Press, Templates, Worked
 from ledger.resolve import resolve
 from ledger.root import packaged
-from ledger.views import TabulatedView, tabulate
+from ledger.views import tabulate
 from ledger.words import all_said
 
 if TYPE_CHECKING:
@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
     from ledger.declarations import Declared
     from ledger.plan import Plan
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Worked:
-    """A report with everything known of it that its outputs are made from."""
-
-    declared: Declared
-    plan: Plan
-    result: Result
-    views: tuple[TabulatedView, ...]
-    press: Press
 
 
 def work(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Worked, ...]:
@@ -81,7 +70,12 @@ def worked(declared: Declared, settings: Settings, problems: Problems) -> Worked
         if rows is not None:
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
-    noted = {name: table for name, table in plan.tables.items() if table.notes and name in result.tables}
-    notes = {name: read_notes(table, result.tables[name], problems) for name, table in noted.items()}
+    notes = {}
+    for name, table in plan.tables.items():
+        read = (
+            scenario.read(table.notes, COLUMNS, problems) if table.notes and name in result.tables else None
+        )
+        if read is not None:
+            notes[name] = notes_on(table, result.tables[name], read, problems)
     result = replace(result, notes=notes)
     return Worked(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))

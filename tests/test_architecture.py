@@ -110,7 +110,11 @@ LAYERS = (
     ),
     (
         "auditing.audit",
+        "book",
         "differing.difftold",
+        "frames",
+        "moved",
+        "reviewing.sources",
         "work",
         "workbook.aboutpage",
         "workbook.chartspage",
@@ -119,19 +123,13 @@ LAYERS = (
     ),
     (
         "auditing.auditor",
-        "book",
         "calc",
         "explain",
-        "frames",
-        "moved",
-        "reviewing.sources",
+        "reviewing.whatif",
         "workbook.definitionspage",
         "workbook.tablepage",
     ),
-    (
-        "reviewing.whatif",
-        "workbook.write",
-    ),
+    ("workbook.write",),
     ("build",),
     (
         "causes",

@@ -9,6 +9,7 @@ from ledger.build import origins
 from ledger.declarations import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.plan import Computed
+from ledger.render import Worked
 from ledger.returned.changes import same_value, text_of
 from ledger.returned.edits import SAVED, InputEdit, edits
 from ledger.returned.places import PRINTED
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.model import Project
+    from ledger.render import Worked
     from ledger.returned.edits import Edits, FormulaEdit, NoteEdit, StructureEdit
     from ledger.reviewing.sources import Origin
-    from ledger.work import Worked
 
 
 @dataclass(frozen=True, slots=True)

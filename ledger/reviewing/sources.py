@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ledger.errors import Place
     from ledger.misses import TableRows
     from ledger.plan import Plan, PlannedTable
+    from ledger.render import Worked
     from ledger.returned.cells import Scalar
     from ledger.returned.edits import InputEdit
-    from ledger.work import Worked
 
 
 @dataclass(frozen=True, slots=True)

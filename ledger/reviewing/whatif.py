@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from ledger.errors import Problem
     from ledger.expr import Expr
     from ledger.plan import Node, Plan, PlannedSheet
+    from ledger.render import Worked
     from ledger.returned.edits import FormulaEdit, InputEdit
     from ledger.returned.reading import Reading
     from ledger.reviewing.sources import Origin
     from ledger.scenario import Scenario
     from ledger.views import TabulatedView
-    from ledger.work import Worked
 
 
 @dataclass(frozen=True, slots=True)
