@@ -19,8 +19,8 @@ from openpyxl import Workbook
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from ledger.values import Values, texts
-from ledger.workbook.package import assemble
-from ledger.workbook.sheetdata import ROW, Band, Cells, check_bands, dimension, sheet_data
+from ledger.xlsx.package import assemble
+from ledger.xlsx.sheetdata import ROW, Band, Cells, check_bands, dimension, sheet_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from engines import ErrorText
 from openpyxl import Workbook, load_workbook
 from openpyxl.utils import get_column_letter
 
-from ledger import build as builder
 from ledger import cli
+from ledger.project import build as builder
 
 ROOT = Path(__file__).resolve().parents[1]
 _FOLDERS = ("reports", "scenarios", "templates")

@@ -17,12 +17,12 @@ from openpyxl.utils import get_column_letter
 from oracle import Doubtful, Error, Number, answer
 from strategies import LABELS, NAMES, UNITS, Grammar, drawn, exact, expressions, records, rows
 
-from ledger import units
 from ledger.errors import Place
-from ledger.expr import VOCABULARY, Call, compile_to, fold, parse
-from ledger.kinds import Kind, Scope, typed
-from ledger.targets.excel import EXCEL
-from ledger.targets.numpy import WORDS, literal
+from ledger.language import units
+from ledger.language.expr import VOCABULARY, Call, compile_to, fold, parse
+from ledger.language.targets.excel import EXCEL
+from ledger.language.targets.numpy import WORDS, literal
+from ledger.language.types import Kind, Scope, typed
 from ledger.values import ERROR_NAMES, NA, Values, texts
 
 TOLERANCE = Fraction(1, 10**12)

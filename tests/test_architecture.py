@@ -1,4 +1,4 @@
-"""The shape of the engine: layers, doors, and the words it must not know."""
+"""The shape of the engine: rooms and their floors, doors, and the words it must not know."""
 
 import ast
 import re
@@ -9,152 +9,32 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "ledger"
 
-# Each module imports only from the lines above its own.
-LAYERS = (
-    (
-        "answer",
-        "auditing.rules",
-        "errors",
-        "markers",
-        "model",
-        "positions",
-        "returned.cellformula",
-        "usage",
-        "values",
-        "words",
-    ),
-    (
-        "chapter",
-        "differing.gitfiles",
-        "expr",
-        "meaning",
-        "publish",
-        "records",
-        "returned.cells",
-        "returned.parts",
-        "returned.places",
-        "root",
-        "targets.numpy",
-        "units",
-        "workbook.package",
-        "workbook.sheetdata",
-    ),
-    (
-        "declarations",
-        "differing.gitconfig",
-        "display",
-        "inject",
-        "kinds",
-        "pins",
-        "returned.formulatree",
-        "returned.received",
-        "scenario",
-        "stamp",
-        "starter",
-        "targets.excel",
-        "targets.language",
-        "targets.latex",
-        "verifying.stripped",
-        "workbook.pages",
-    ),
-    (
-        "auditing.precedents",
-        "plan",
-        "returned.readback",
-        "returned.record",
-        "verifying.engines",
-        "workbook.charts",
-    ),
-    (
-        "findings",
-        "misses",
-        "names",
-        "plotted",
-        "returned.reading",
-        "workbook.styles",
-    ),
-    (
-        "claims",
-        "printed",
-        "remarks",
-        "returned.changes",
-        "tables",
-    ),
-    (
-        "auditing.cellrules",
-        "differing.booktext",
-        "differing.pairs",
-        "evaluate",
-        "resolve",
-        "returned.edits",
-    ),
-    (
-        "auditing.formularules",
-        "auditing.likeness",
-        "reviewing.outdated",
-        "trace",
-        "verifying.verify",
-        "views",
-        "workbook.layout",
-    ),
-    (
-        "auditing.bookrules",
-        "auditing.printedrules",
-        "render",
-        "verifying.verifier",
-        "workbook.checkspage",
-        "workbook.choices",
-        "workbook.displaypage",
-        "workbook.formulas",
-        "workbook.publishedpage",
-    ),
-    (
-        "auditing.audit",
-        "book",
-        "differing.difftold",
-        "frames",
-        "moved",
-        "reviewing.sources",
-        "work",
-        "workbook.aboutpage",
-        "workbook.chartspage",
-        "workbook.ledgerpage",
-        "workbook.printedpage",
-    ),
-    (
-        "auditing.auditor",
-        "calc",
-        "explain",
-        "reviewing.whatif",
-        "workbook.definitionspage",
-        "workbook.tablepage",
-    ),
-    ("workbook.write",),
-    ("build",),
-    (
-        "causes",
-        "reviewing.review",
-    ),
-    (
-        "drift",
-        "reviewing.reviewer",
-    ),
-    ("cli",),
-    ("__main__",),
+# Floors from the ground up: a room imports only from the floors below its own, and from itself.
+FLOORS = (
+    {"errors", "values"},
+    {"language"},
+    {"display", "xlsx"},
+    {"declarations"},
+    {"plan"},
+    {"evaluate"},
+    {"book", "workbook"},
+    {"project"},
+    {"review"},
+    {"cli"},
 )
 # Where a library may be imported; everyone else goes through these.
 DOORS = {
-    "jinja2": {"render"},
-    "markdown_it": {"markers"},
-    "openpyxl": {"workbook.write", "workbook.charts", "workbook.styles"},
-    "pandas": {"frames"},
-    "pydantic": {"model", "declarations"},
-    "tomllib": {"declarations", "positions"},
-    "argparse": {"cli", "usage"},
-    "fcntl": {"publish"},
-    "ironcalc": {"verifying.engines"},
-    "multiprocessing": {"verifying.engines"},
-    "subprocess": {"differing.gitfiles", "verifying.engines"},
+    "jinja2": {"book.render"},
+    "markdown_it": {"book.markers"},
+    "openpyxl": {"workbook.drawing", "workbook.styles", "workbook.write"},
+    "pandas": {"project.frames"},
+    "pydantic": {"declarations.model", "declarations.toml"},
+    "tomllib": {"declarations.positions", "declarations.toml"},
+    "argparse": {"cli", "cli.usage"},
+    "fcntl": {"project.publish"},
+    "ironcalc": {"review.verify.engines"},
+    "multiprocessing": {"review.verify.engines"},
+    "subprocess": {"review.diff.git", "review.verify.engines"},
 }
 GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"
@@ -162,57 +42,82 @@ GPU_WORDS = re.compile(
 LONGEST_FUNCTION, MOST_PARAMETERS = 30, 6
 
 
-def modules():
-    for path in sorted(ENGINE.rglob("*.py")):
-        name = ".".join(path.relative_to(ENGINE).with_suffix("").parts)
-        name = name.removesuffix(".__init__").removesuffix("__init__")
-        # A package that only says what it holds is no module.
-        if len(ast.parse(path.read_text(encoding="utf-8")).body) > 1:
-            yield name, path
+def dotted(path):
+    """Return the name of a module inside the engine: `plan.names`, and `plan` for a package."""
+    return ".".join(path.relative_to(ENGINE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
 
-MODULES = {name: path for name, path in modules() if name}
+SOURCES = {dotted(path): path.read_text(encoding="utf-8") for path in sorted(ENGINE.rglob("*.py"))}
+TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
+MODULES = [name for name in TREES if name]
+ROOMS = sorted(path.parent.name for path in ENGINE.glob("*/__init__.py"))
+FLOOR_OF = {room: number for number, floor in enumerate(FLOORS) for room in floor}
 
 
-def imports(path):
+def imports(name):
     """Yield every dotted name that a module imports, those for type checking too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(TREES[name]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def engine_imports(path):
-    """Yield the engine's modules that a module imports: itself, or something that stands in it."""
-    for name in imports(path):
-        if name.startswith("ledger."):
-            inner = name.removeprefix("ledger.")
-            yield inner if inner in MODULES else inner.rpartition(".")[0]
+def engine_imports(name):
+    """Yield the engine's modules that a module imports: itself, or something that is defined in it."""
+    for each in imports(name):
+        if each.startswith("ledger."):
+            inner = each.removeprefix("ledger.")
+            yield inner if inner in TREES else inner.rpartition(".")[0]
 
 
-def test_every_module_has_a_layer():
-    assert sorted(MODULES) == sorted(name for layer in LAYERS for name in layer)
+def test_there_are_eleven_rooms_on_ten_floors_at_most():
+    assert sorted(FLOOR_OF) == sorted({*ROOMS, "errors", "values"})
+    assert (len(ROOMS), len(FLOORS) <= 10) == (11, True)
+
+
+def test_four_modules_at_most_lie_directly_in_the_engine():
+    assert sorted(path.stem for path in ENGINE.glob("*.py")) == ["__init__", "__main__", "errors", "values"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_says_what_it_knows_and_what_not(room):
+    said = ast.get_docstring(TREES[room])
+    assert re.search(r"It must not know\b", said), said
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_imports_point_one_way(name):
-    height = {module: number for number, layer in enumerate(LAYERS) for module in layer}
-    wrong = {other for other in engine_imports(MODULES[name]) if height[other] >= height[name]}
-    assert wrong == set()
+def test_imports_point_down(name):
+    own = name.split(".")[0]
+    others = {other.split(".")[0] for other in engine_imports(name)} - {own}
+    allowed = set(FLOOR_OF) if own == "__main__" else {r for r in FLOOR_OF if FLOOR_OF[r] < FLOOR_OF[own]}
+    assert others <= allowed
+
+
+def test_no_module_reads_itself_through_others():
+    left = {name: {other for other in engine_imports(name) if other != name} for name in TREES}
+    while ready := {name for name, reads in left.items() if not reads & left.keys()}:
+        left = {name: reads for name, reads in left.items() if name not in ready}
+    assert left == {}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_does_more_than_pass_on(name):
+    body = TREES[name].body[1:]
+    passes = (ast.Import, ast.ImportFrom)
+    assert not body or name == "__main__" or not all(isinstance(node, passes) for node in body)
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_library_has_one_door(name):
-    used = {each.split(".")[0] for each in imports(MODULES[name])}
+    used = {each.split(".")[0] for each in imports(name)}
     assert {library for library in used if name not in DOORS.get(library, {name})} == set()
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_functions_are_short(name):
-    text = MODULES[name].read_text(encoding="utf-8")
     long = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(TREES[name]):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             lines = (body[-1].end_lineno - body[0].lineno + 1) if body else 0
@@ -224,35 +129,28 @@ def test_functions_are_short(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_engine_knows_no_gpu_word(name):
-    found = [
-        line for line in MODULES[name].read_text(encoding="utf-8").splitlines() if GPU_WORDS.search(line)
-    ]
-    assert found == []
+    assert [line for line in SOURCES[name].splitlines() if GPU_WORDS.search(line)] == []
 
 
 def test_only_the_command_line_prints_or_exits():
     calls = {
-        f"{name}: {node.func.id}"
-        for name, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in {"print", "exit"}
     }
-    assert {call.split(":")[0] for call in calls} <= {"cli"}
+    assert calls <= {"cli"}
 
 
 def test_an_import_of_the_command_line_is_light():
     """`--help` must not wait for pandas."""
     heavy = {"pandas", "numpy", "openpyxl", "jinja2", "pydantic"}
-    top = {
-        node.module or ""
-        for node in ast.parse((ENGINE / "cli.py").read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom)
-    }
+    top = {node.module or "" for node in TREES["cli"].body if isinstance(node, ast.ImportFrom)}
     assert not heavy & {name.split(".")[0] for name in top}
-    # `ledger` itself, for `usage`, which is data.
-    assert {name for name in top if name.startswith("ledger")} == {"ledger"}
+    # `usage` is data.
+    assert {name for name in top if name.startswith("ledger")} == {"ledger.cli"}
 
 
 def test_templates_hold_no_number_and_no_arithmetic():

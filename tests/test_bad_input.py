@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from ledger.build import build
 from ledger.cli import main
 from ledger.errors import LedgerError
+from ledger.project.build import build
 
 ROOT = Path(__file__).parent.parent
 BAD = Path(__file__).parent / "cases" / "bad"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledger import cli
-from ledger.display import parse as parse_rule
-from ledger.expr import FUNCTIONS, VOCABULARY
+from ledger.display.rules import parse as parse_rule
+from ledger.language.expr import FUNCTIONS, VOCABULARY
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ import pytest
 from decimals import printed_texts
 from engines import ErrorText
 
-from ledger import build as builder
 from ledger.errors import LedgerError
+from ledger.project import build as builder
 
 PROJECTS = projects.cases()
 

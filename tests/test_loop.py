@@ -7,9 +7,9 @@ import subprocess
 import engines
 import pytest
 import returned
+from checks import cached, red
 from openpyxl.comments import Comment
 from projects import ROOT, Book, copy_book, edited, ledger, opened, planted, shows
-from test_checks import cached, red
 
 BANDWIDTH = "machines/h100-sxm5-prelim/bandwidth"
 FORMULA = "sweep/512^3/flop"

@@ -9,13 +9,24 @@ from hypothesis import strategies as st
 from strategies import LABELS, NAMES, UNITS, expressions
 
 from ledger.errors import Place
-from ledger.expr import VOCABULARY, Literal, Rule, Spelled, Target, Unsupported, compile_to, fold, gaps, parse
-from ledger.kinds import Kind, Scope, typed
-from ledger.targets.excel import EXCEL
-from ledger.targets.latex import LATEX, symbol
-from ledger.targets.numpy import WORDS
-from ledger.units import ATOMS
-from ledger.units import parse as unit
+from ledger.language.expr import (
+    VOCABULARY,
+    Literal,
+    Rule,
+    Spelled,
+    Target,
+    Unsupported,
+    compile_to,
+    fold,
+    gaps,
+    parse,
+)
+from ledger.language.targets.excel import EXCEL
+from ledger.language.targets.latex import LATEX, symbol
+from ledger.language.targets.numpy import WORDS
+from ledger.language.types import Kind, Scope, typed
+from ledger.language.units import ATOMS
+from ledger.language.units import parse as unit
 
 CELLS = {"a": "$A5", "b": "$B5", "c": "$C5", "d": "$B$9", "s": "$S5", "t": "$T5", "m": "$M5", "t_us": "$U5"}
 TEXTS = {*LABELS, "s", "t"}

@@ -1,1 +1,4 @@
-"""What is written of a workbook: its pages, where everything stands on them, their rows as XML."""
+"""The worksheets that we write: ledgers, tables, Printed, Checks, Charts, Definitions, About, the record.
+
+It must not know how a formula is spelled: it says which cell each name is, a target does the rest.
+"""

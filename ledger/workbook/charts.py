@@ -1,102 +1,174 @@
-"""Charts as openpyxl makes them, alike in Excel and in LibreOffice.
-
-Left to their defaults the two smooth lines, hide axes, let an axis cross at 1 and draw no grid by decades.
-"""
+"""`Charts`: each chart over the cells of its ledger sheet, below it the points of its lines."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from openpyxl.chart import ScatterChart
-from openpyxl.chart.axis import ChartLines, NumericAxis
-from openpyxl.chart.data_source import AxDataSource, NumDataSource, NumRef, StrRef
-from openpyxl.chart.label import DataLabelList
-from openpyxl.chart.legend import Legend, LegendEntry
-from openpyxl.chart.marker import Marker
-from openpyxl.chart.series import SeriesLabel, XYSeries
-from openpyxl.chart.shapes import GraphicalProperties
-from openpyxl.chart.title import title_maker
-from openpyxl.drawing.line import LineProperties
+import numpy as np
+
+from ledger.display.words import said
+from ledger.plan.plan import ID
+from ledger.workbook.formulas import outside
+from ledger.workbook.layout import cell, sheet_reference, span
+from ledger.workbook.pages import ChartObject, One, Page, Series, row
+from ledger.workbook.styles import number_format
+from ledger.xlsx.places import CHARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
-    from openpyxl.chart.title import Title
+    import numpy.typing as npt
 
-    from ledger.workbook.pages import ChartObject, Series
+    from ledger.evaluate.evaluate import Result
+    from ledger.plan.plan import Node, Plan, PlannedChart
+    from ledger.workbook.layout import Layout
+    from ledger.workbook.pages import Side
+    from ledger.workbook.styles import Styles
+    from ledger.xlsx.sheetdata import Band
 
-_STYLE = 2
-_WIDTH, _HEIGHT = 24, 13
-_X, _Y = 10, 20
-_DECADE = 10
-_LINE, _POINT, _GRID = "444444", "1F4E9E", "D0D0D0"
-_THICK, _THIN = 28_575, 6_350
-_MARKER = 7
-_SIDES: Mapping[str, str] = {"right": "r", "left": "l", "below": "b"}
-
-
-def scatter(chart: ChartObject) -> ScatterChart:
-    """Return a scatter chart; its legend names the lines, each point has its own name beside it."""
-    found = ScatterChart(scatterStyle="lineMarker", varyColors=False)
-    found.style = _STYLE
-    found.roundedCorners = False
-    found.title = _title(chart.title)
-    found.width, found.height = _WIDTH, _HEIGHT
-    is_log = chart.scale == "log"
-    found.x_axis = _axis(chart.x_title, NumericAxis(axId=_X, crossAx=_Y, axPos="b"), is_log=is_log)
-    found.y_axis = _axis(chart.y_title, NumericAxis(axId=_Y, crossAx=_X, axPos="l"), is_log=is_log)
-    found.series = [_drawn(number, each) for number, each in enumerate(chart.series)]
-    named = [i for i, each in enumerate(chart.series) if each.side]
-    entries = [LegendEntry(idx=i, delete=True) for i in named]
-    is_told = len(named) < len(chart.series)
-    found.legend = Legend(legendPos="b", legendEntry=entries, overlay=False) if is_told else None
-    return found
+_FIRST = 3
+# Rows that a chart covers, and the widths of the five columns, which are as wide as it.
+_TALL = 26
+_WIDTHS = (30.0, 26.0, 22.0, 26.0, 22.0)
+_X, _Y = 3, 5
+#: Of more rows, points have no names of their own.
+_MOST_NAMED = 15
+# Of the height and of the width of a chart: what stands on one level, and what stands on one spot.
+_LEVEL, _CLOSE = 0.025, 0.02
 
 
-def _title(text: str) -> Title:
-    found = title_maker(text)
-    found.overlay = False
-    return found
-
-
-def _axis(title: str, axis: NumericAxis, *, is_log: bool) -> NumericAxis:
-    axis.title = _title(title)
-    axis.delete = False
-    axis.crosses = "min"
-    axis.number_format = "General"
-    axis.majorTickMark = "out"
-    axis.tickLblPos = "low"
-    axis.majorGridlines = ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill=_GRID, w=_THIN)))
-    if is_log:
-        axis.scaling.logBase = _DECADE
-        axis.majorUnit = _DECADE
-    return axis
-
-
-def _drawn(number: int, series: Series) -> XYSeries:
-    found = XYSeries(
-        idx=number,
-        order=number,
-        tx=SeriesLabel(strRef=StrRef(f=series.name)),
-        xVal=AxDataSource(numRef=NumRef(f=series.x)),
-        yVal=NumDataSource(numRef=NumRef(f=series.y)),
-        smooth=False,
+def charts_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> Page | None:
+    """Return the page of every chart, None if the report has none."""
+    if not plan.charts:
+        return None
+    title = f"{plan.title} · {said('charts', plan.language)}"
+    bands = [row(1, {1: One(styles.number("title"), title)}, 22)]
+    charts = []
+    start = _FIRST
+    for chart in plan.charts:
+        writer = _Writer(plan, result, layout, styles, chart, start)
+        charts.append(writer.drawn())
+        bands += writer.bands()
+        start = bands[-1].last_row + 2
+    return Page(
+        CHARTS,
+        tuple(bands),
+        dict(enumerate(_WIDTHS, 1)),
+        repeat=(1, 1),
+        width=len(_WIDTHS),
+        charts=tuple(charts),
     )
-    if series.is_line:
-        found.marker = Marker(symbol="none")
-        found.spPr = GraphicalProperties(ln=LineProperties(solidFill=_LINE, w=_THICK))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    plan: Plan
+    result: Result
+    layout: Layout
+    styles: Styles
+    chart: PlannedChart
+    start: int
+
+    def drawn(self) -> ChartObject:
+        """Return the chart: lines first, so that points lie on them."""
+        titles = (self.axis_title(self.chart.x), self.axis_title(self.chart.y))
+        series = (*self.lines(), *self.points())
+        return ChartObject(self.chart.title, *titles, self.chart.scale, series, self.start)
+
+    def node(self, name: str) -> Node:
+        """Return what a name of the chart's sheet is."""
+        return self.plan.sheets[self.chart.sheet].nodes[name]
+
+    def axis_title(self, name: str) -> str:
+        """Return what an axis says: the label of its name, and the unit."""
+        node = self.node(name)
+        return f"{node.label} ({node.unit})" if node.unit else node.label
+
+    def bands(self) -> Iterator[Band]:
+        """Yield the chart's title, which it covers, and below it the points of its lines."""
+        name, told = self.styles.number("name"), self.styles.number("told", kind="text")
+        yield row(self.start, {1: One(name, self.chart.title)})
+        yield row(self.data(), self.heads())
+        number = self.data()
+        for each in self.chart.lines:
+            for i, point in enumerate(each.points):
+                number += 1
+                cells = {1: One(name, each.label)} if i == 0 else {}
+                for column, of in zip((_X, _Y), point, strict=True):
+                    cells[column - 1] = One(told, of)
+                    cells[column] = self.value(of)
+                yield row(number, cells)
+
+    def heads(self) -> dict[int, One]:
+        """Return what stands above the points of lines; nothing is seen of it without lines."""
+        if not self.chart.lines:
+            return {1: One(self.styles.number("told"), "")}
+        line, name = (said(word, self.plan.language) for word in ("line", "name"))
+        heads = (line, name, self.axis_title(self.chart.x), name, self.axis_title(self.chart.y))
+        return {i: One(self.styles.number("head"), text) for i, text in enumerate(heads, 1)}
+
+    def data(self) -> int:
+        """Return the row of the heads of the points."""
+        return self.start + _TALL
+
+    def value(self, name: str) -> One:
+        """Return the cell that reads a name from the ledger sheet."""
+        style = self.styles.number("lookup", number_format(self.node(name)))
+        values = self.result.sheets[self.chart.sheet].values[name]
+        return One(style, values, outside(self.layout, self.chart.sheet, name))
+
+    def lines(self) -> Iterator[Series]:
+        """Yield the series of each line, over its points on this page."""
+        first = self.data() + 1
+        for each in self.chart.lines:
+            last = first + len(each.points) - 1
+            x, y = (span(CHARTS, column, first, last) for column in (_X, _Y))
+            yield Series(f"{CHARTS}!{cell(1, first)}", x, y, is_line=True)
+            first = last + 1
+
+    def points(self) -> Iterator[Series]:
+        """Yield a series for each row, named by its id, or one for all if they are many."""
+        sheet, on = self.chart.sheet, self.layout.sheets[self.chart.sheet]
+        names = (self.chart.x, self.chart.y)
+        count = len(self.result.sheets[sheet].ids)
+        if not self.plan.sheets[sheet].axes:
+            x, y = (outside(self.layout, sheet, name) for name in names)
+            yield Series(f"{CHARTS}!{cell(1, self.start)}", x, y, side="right")
+        elif count > _MOST_NAMED:
+            x, y = (outside(self.layout, sheet, name) for name in names)
+            told = on.header if self.node(self.chart.y).label == self.chart.y else on.header - 3
+            yield Series(f"{sheet_reference(sheet)}!{cell(on.columns[self.chart.y], told)}", x, y)
+        else:
+            for number, side in enumerate(self.sides()):
+                at = on.first + number
+                name, x, y = (
+                    f"{sheet_reference(sheet)}!{cell(on.columns[each], at)}" for each in (ID, *names)
+                )
+                yield Series(name, x, y, side=side)
+
+    def sides(self) -> Iterator[Side]:
+        """Yield where the name of each point stands, so that it hides no other point and no flat line."""
+        x, y = (self.positions(axis) for axis in (0, 1))
+        count = len(self.result.sheets[self.chart.sheet].ids)
+        for i in range(count):
+            level = np.abs(y - y[i]) < _LEVEL
+            twin = level & (np.abs(x - x[i]) < _CLOSE)
+            twin[count:] = False
+            if twin[i + 1 :].any():
+                yield "left"
+            else:
+                yield "below" if (level & (x > x[i]) & ~twin).any() else "right"
+
+    def positions(self, axis: int) -> npt.NDArray[np.float64]:
+        """Return how far along an axis each point stands, then each end of a line; 1 is the whole axis."""
+        known = self.result.sheets[self.chart.sheet].values
+        own = known[(self.chart.x, self.chart.y)[axis]].data
+        ends = [known[point[axis]].data for line in self.chart.lines for point in line.points]
+        data = np.concatenate([own, *ends])
+        with np.errstate(all="ignore"):  # what has no logarithm is not drawn
+            data = np.log10(data) if self.chart.scale == "log" else data
+        drawn = data[np.isfinite(data)]
+        whole = float(np.ptp(drawn)) if len(drawn) else 0.0
+        found: npt.NDArray[np.float64] = data / (whole or 1.0)
         return found
-    fill = GraphicalProperties(solidFill=_POINT)
-    fill.line.solidFill = _POINT
-    found.marker = Marker(symbol="circle", size=_MARKER, spPr=fill)
-    found.spPr = GraphicalProperties(ln=LineProperties(noFill=True))
-    if series.side:
-        found.dLbls = _name_beside(_SIDES[series.side])
-    return found
-
-
-def _name_beside(position: str) -> DataLabelList:
-    return DataLabelList(
-        dLblPos=position, showSerName=True, showVal=False, showCatName=False, showLegendKey=False,
-        showPercent=False, showBubbleSize=False,
-    )  # fmt: skip

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.expr import Name
-from ledger.plan import Computed, Fetched, Given, RowField
-from ledger.returned.places import VALUE
+from ledger.language.expr import Name
+from ledger.plan.plan import Computed, Fetched, Given, RowField
 from ledger.workbook.layout import Layout, TableLayout, span
+from ledger.xlsx.places import VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ledger.evaluate import Result
-    from ledger.plan import Plan, PlannedSheet, PlannedTable
+    from ledger.evaluate.evaluate import Result
+    from ledger.plan.plan import Plan, PlannedSheet, PlannedTable
     from ledger.workbook.pages import Area
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger import display
-from ledger.expr import compile_to
-from ledger.plan import Claimed, Computed, Fetched, Shown
-from ledger.returned.places import DISPLAY
-from ledger.targets.excel import EXCEL
+from ledger.display import rules
+from ledger.language.expr import compile_to
+from ledger.language.targets.excel import EXCEL
+from ledger.plan.plan import Claimed, Computed, Fetched, Shown
 from ledger.workbook.layout import Layout, cell, sheet_reference, span
-from ledger.workbook.sheetdata import ROW
+from ledger.xlsx.places import DISPLAY
+from ledger.xlsx.sheetdata import ROW
 
 if TYPE_CHECKING:
-    from ledger.display import Ladder
-    from ledger.plan import Node
+    from ledger.display.rules import Ladder
+    from ledger.plan.plan import Node
     from ledger.workbook.layout import LedgerLayout
 
 
@@ -71,16 +71,16 @@ def shown_helpers(layout: Layout, sheet: str, node: Node) -> tuple[str, str, str
 
 def helpers(layout: Layout, ladder: Ladder, x: str, cells: tuple[str, str, str]) -> tuple[str, str, str, str]:
     """Return the formulas of k, y, n and of the text that prints the cell `x` by a ladder."""
-    return display.excel(ladder, x, *cells, ranges(layout, ladder))
+    return rules.excel(ladder, x, *cells, ranges(layout, ladder))
 
 
-def ranges(layout: Layout, ladder: Ladder) -> display.Ranges:
+def ranges(layout: Layout, ladder: Ladder) -> rules.Ranges:
     """Return where a ladder stands on the hidden sheet."""
     column = layout.ladder_column(ladder)
     first, last = layout.ladder_rows(ladder)
-    return display.Ranges(*(span(DISPLAY, column + i, first, last) for i in range(4)))
+    return rules.Ranges(*(span(DISPLAY, column + i, first, last) for i in range(4)))
 
 
 def plain_text(kind: str, x: str) -> str:
     """Return the formula that prints a text or a truth value in the cell `x`."""
-    return display.excel_truth(x) if kind == "bool" else display.excel_text(x)
+    return rules.excel_truth(x) if kind == "bool" else rules.excel_text(x)

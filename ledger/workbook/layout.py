@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ledger.plan import ID, Given, RowField, Shown
-from ledger.returned.cellformula import column_letters
-from ledger.returned.places import LADDER_HEADS, Places
-from ledger.returned.record import BLOCK, FIRST, HEADS, ROWS
-from ledger.scenario import NUMBER
+from ledger.declarations.scenario import NUMBER
+from ledger.plan.plan import ID, Given, RowField, Shown
 from ledger.values import Values, texts
+from ledger.xlsx.formulas import column_letters
+from ledger.xlsx.places import LADDER_HEADS, Places
+from ledger.xlsx.record import BLOCK, FIRST, HEADS, ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from ledger.display import Ladder
-    from ledger.evaluate import Result
-    from ledger.misses import TableRows
-    from ledger.plan import Plan, PlannedSheet, PlannedTable
+    from ledger.display.rules import Ladder
+    from ledger.evaluate.evaluate import Result
+    from ledger.evaluate.lookups import TableRows
+    from ledger.plan.plan import Plan, PlannedSheet, PlannedTable
 
 #: Helper cells of a printed text: k, y, n.
 HELPERS = 3

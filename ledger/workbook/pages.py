@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ledger.values import Values, texts
-from ledger.workbook.sheetdata import Band, Cells
+from ledger.xlsx.sheetdata import Band, Cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.styles.differential import DifferentialStyle
 
-from ledger import display
-from ledger.plan import Claimed, Computed, Fetched, Given, Node, RowField, RowId, RowKey
+from ledger.display import rules
+from ledger.plan.plan import Claimed, Computed, Fetched, Given, Node, RowField, RowId, RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,4 +157,4 @@ def number_format(node: Node) -> str:
         return GENERAL
     # An input shows the digits that were given, a computed number those that are printed in its own unit.
     own = isinstance(node.how, Computed) and node.rule.unit == node.unit
-    return display.number_format(replace(node.rule, unit="") if own else node.rule, node.kind.unit)
+    return rules.number_format(replace(node.rule, unit="") if own else node.rule, node.kind.unit)

@@ -20,29 +20,29 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.table import Table, TableColumn, TableStyleInfo
 
-from ledger.workbook.aboutpage import about_page
-from ledger.workbook.charts import scatter
-from ledger.workbook.chartspage import charts_page
-from ledger.workbook.checkspage import checks_page
+from ledger.workbook.about import about_page
+from ledger.workbook.charts import charts_page
+from ledger.workbook.checks import checks_page
 from ledger.workbook.choices import choices
-from ledger.workbook.definitionspage import definitions_page, linked
-from ledger.workbook.displaypage import display_page
+from ledger.workbook.definitions import definitions_page, linked
+from ledger.workbook.drawing import scatter
+from ledger.workbook.ladders import display_page
 from ledger.workbook.layout import lay_out
-from ledger.workbook.ledgerpage import ledger_page
-from ledger.workbook.package import assemble, check_names
-from ledger.workbook.printedpage import printed_page
-from ledger.workbook.publishedpage import published_page
-from ledger.workbook.sheetdata import check_bands, dimension, sheet_data
+from ledger.workbook.ledgersheet import ledger_page
+from ledger.workbook.printed import printed_page
+from ledger.workbook.published import published_page
 from ledger.workbook.styles import Styles, rule_style
-from ledger.workbook.tablepage import table_page
+from ledger.workbook.tablesheet import table_page
+from ledger.xlsx.package import assemble, check_names
+from ledger.xlsx.sheetdata import check_bands, dimension, sheet_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from openpyxl.worksheet.worksheet import Worksheet
 
-    from ledger.evaluate import Result
-    from ledger.plan import Plan
+    from ledger.evaluate.evaluate import Result
+    from ledger.plan.plan import Plan
     from ledger.workbook.pages import Page, TableObject
 
 _AUTHOR = "Tile Ledger"

@@ -1,0 +1,262 @@
+"""A chapter: the blocks and values that stand between its markers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ledger.book.markers import markers
+from ledger.errors import Place, near, near_and_all
+
+if TYPE_CHECKING:
+    from ledger.book.markers import Marker
+    from ledger.errors import Problems
+
+#: What a block may be written as.
+MEDIA = ("md", "text", "html", "csv")
+_KEYWORDS = ("begin", "end", "value")
+_VIEW, _CELL = "REPORT/VIEW", "REPORT/SHEET/ROW/COLUMN"
+_SHAPES = {_VIEW: re.compile(r"[^/]+/[^/]+"), _CELL: re.compile(r"[^/]+/[^/]+/(?:.+/)?[^/]+")}
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A view in a chapter: from `start` to `stop` stands all between its marker lines, in `content` its text.
+
+    The end marker ends at `end`; `sum` is what it says of the content that was written, empty if nothing.
+    """
+
+    name: str
+    medium: str
+    indent: str
+    content: str
+    sum: str
+    line: int
+    column: int
+    start: int
+    stop: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A printed value in a line of prose: its text from `start` to `stop`; `where` is as in `Marker`."""
+
+    path: str
+    display: str
+    text: str
+    where: str
+    line: int
+    column: int
+    start: int
+    stop: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is printed, and how."""
+        return self.path, self.display
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A Markdown file: its text, and what of it is generated."""
+
+    name: str
+    text: str
+    blocks: tuple[Block, ...]
+    values: tuple[Value, ...]
+
+
+def read(name: str, text: str, problems: Problems) -> Chapter | None:
+    """Return a chapter with its blocks and values; None if a marker in it is wrong."""
+    reading = _Reading(name, text, problems)
+    known = len(problems.found)
+    for marker in markers(text, mdx=name.endswith(".mdx")):
+        reading.take(marker)
+    reading.finish()
+    if len(problems.found) > known:
+        return None
+    return Chapter(name, text, tuple(reading.blocks), tuple(reading.values))
+
+
+def canonical(content: str, indent: str = "") -> str:
+    r"""Return content without its indentation, blank lines at its ends, white space on blank lines, and CR.
+
+    >>> canonical("\r\n  | a |\r\n  \r\n", "  ")
+    '| a |'
+    """
+    lines = [_dedented(line, indent) for line in _LINE_END.split(content)]
+    return "\n".join(line if line.strip(" \t") else "" for line in lines).strip("\n")
+
+
+def _dedented(line: str, indent: str) -> str:
+    return line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t")
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A block whose end is still to come; its name is empty if that was wrong."""
+
+    marker: Marker
+    name: str
+    medium: str
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A chapter as far as its markers are taken."""
+
+    name: str
+    text: str
+    problems: Problems
+    begun: list[_Begun] = field(default_factory=list)
+    value: Marker | None = None
+    blocks: list[Block] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+
+    def take(self, marker: Marker) -> None:
+        """Take the next marker."""
+        keyword = marker.words[0].text if marker.words else ""
+        if not marker.closed:
+            self._tell(marker, "the marker is not closed on its line")
+        elif keyword not in _KEYWORDS:
+            self._tell(marker, f"no marker 'ledger:{keyword}'", near_and_all(keyword, _KEYWORDS), word=0)
+        elif keyword == "end" and len(marker.words) == 1 and (self.value or not _alone(marker)):
+            self._end_value(marker)
+        else:
+            self._want_no_value()
+            take = {"begin": self._begin, "end": self._end, "value": self._begin_value}[keyword]
+            take(marker)
+
+    def finish(self) -> None:
+        """Tell what has no end."""
+        self._want_no_value()
+        for each in self.begun:
+            hint = f"write <!-- ledger:end {each.name} --> below it; one inside a code fence does not count"
+            self._tell(each.marker, f"block {each.name!r} has no end", hint)
+
+    def _tell(self, marker: Marker, what: str, hint: str = "", *, word: int | None = None) -> None:
+        """Note what is wrong with a marker, or with one of its words."""
+        column = marker.column if word is None or word >= len(marker.words) else marker.words[word].column
+        self.problems.add(what, Place(self.name, marker.line, column), hint)
+
+    def _id(self, marker: Marker, shape: str) -> str:
+        """Return what the marker names; empty, and told, if it is not of the shape."""
+        keyword, *words = marker.words
+        if not words:
+            what = f"ledger:{keyword.text} names no {'cell' if shape == _CELL else 'view'}"
+            self._tell(marker, what, f"write ledger:{keyword.text} {shape}")
+        elif not _SHAPES[shape].fullmatch(words[0].text):
+            self._tell(marker, f"{words[0].text!r} is not {shape}", word=1)
+        else:
+            return words[0].text
+        return ""
+
+    def _option(self, marker: Marker, key: str) -> str:
+        """Return what the marker says for `key`, empty if it does not; other words are told."""
+        found = ""
+        for number, word in enumerate(marker.words[2:], start=2):
+            name, equals, said = word.text.partition("=")
+            if name == key and equals:
+                found = said
+            else:
+                what = f"ledger:{marker.words[0].text} takes no {word.text!r}"
+                self._tell(marker, what, f"known: {key}=", word=number)
+        return found
+
+    def _want_alone(self, marker: Marker) -> None:
+        if not _alone(marker):
+            what = f"ledger:{marker.words[0].text} must stand on a line of its own"
+            self._tell(marker, what, "only spaces may stand beside it, no text and no '>' or '-'")
+
+    def _begin(self, marker: Marker) -> None:
+        name = self._id(marker, _VIEW)
+        medium = self._option(marker, "as") or MEDIA[0]
+        if medium not in MEDIA:
+            self._tell(marker, f"no medium {medium!r}", near(medium, MEDIA), word=2)
+        self._want_alone(marker)
+        self.begun.append(_Begun(marker, name, medium))
+
+    def _end(self, marker: Marker) -> None:
+        name = self._id(marker, _VIEW)
+        digest = self._option(marker, "sum")
+        self._want_alone(marker)
+        for begun in reversed(self.begun):
+            if name in {begun.name, ""} or not begun.name:
+                self.begun.remove(begun)
+                self._add(begun, marker, digest)
+                return
+        if self.begun:
+            last = self.begun.pop()
+            what = f"ledger:end names {name!r}, but {last.name!r} is open"
+            self._tell(marker, what, f"{last.name!r} begins on line {last.marker.line}", word=1)
+        elif name:
+            hint = "a begin inside a code fence or a comment does not count"
+            self._tell(marker, f"block {name!r} ends, but does not begin", hint)
+
+    def _add(self, begun: _Begun, end: Marker, digest: str) -> None:
+        """Add a block; tell what stands inside it, or that it stands twice."""
+        begin = begun.marker
+        self._want_nothing_inside(begun)
+        twins = (each for each in self.blocks if (each.name, each.medium) == (begun.name, begun.medium))
+        if begun.name and (twin := next(twins, None)):
+            what = f"block {begun.name!r} stands twice as {begun.medium}, here and on line {twin.line}"
+            self._tell(begin, what)
+        start = begin.stop + len(begin.after)
+        start += 2 if self.text.startswith("\r\n", start) else 1
+        stop = end.start - len(end.before)
+        content = canonical(self.text[start:stop], begin.before)
+        self.blocks.append(
+            Block(
+                begun.name, begun.medium, begin.before, content, digest, begin.line, begin.column,
+                start, stop, end.stop,
+            )
+        )  # fmt: skip
+
+    def _want_nothing_inside(self, outer: _Begun) -> None:
+        """Tell what stands inside a block, the innermost block around it."""
+        start = outer.marker.start
+        stand: list[tuple[str, Marker | Block | Value]] = [
+            *((f"block {each.name!r}", each.marker) for each in self.begun),
+            *((f"block {each.name!r}", each) for each in self.blocks),
+            *((f"value {each.path!r}", each) for each in self.values),
+        ]
+        hint = f"{outer.name!r} begins on line {outer.marker.line}; end it first"
+        for what, each in stand:
+            if each.start > start:
+                place = Place(self.name, each.line, each.column)
+                self.problems.add(f"{what} stands inside block {outer.name!r}", place, hint)
+        self.blocks = [each for each in self.blocks if each.start < start]
+        self.values = [each for each in self.values if each.start < start]
+
+    def _begin_value(self, marker: Marker) -> None:
+        self._id(marker, _CELL)
+        self.value = marker
+
+    def _want_no_value(self) -> None:
+        if self.value:
+            path = " ".join(word.text for word in self.value.words[1:2])
+            self._tell(self.value, f"value {path!r} has no end", "write <!-- ledger:end --> after its text")
+            self.value = None
+
+    def _end_value(self, end: Marker) -> None:
+        begin, self.value = self.value, None
+        if begin is None:
+            self._tell(end, "ledger:end ends nothing", "the end of a block names it: ledger:end REPORT/VIEW")
+            return
+        path, *rule = [word.text for word in begin.words[1:]] or [""]
+        if begin.line != end.line:
+            what = f"value {path!r} ends on line {end.line}"
+            self._tell(begin, what, "a value and its end stand on one line")
+            return
+        text = self.text[begin.stop : end.start]
+        self.values.append(
+            Value(path, " ".join(rule), text, begin.where, begin.line, begin.column, begin.stop, end.start)
+        )
+
+
+def _alone(marker: Marker) -> bool:
+    """Whether nothing but spaces stands beside a marker."""
+    return not marker.before.strip(" \t") and not marker.after.strip(" \t")

@@ -1,0 +1,343 @@
+"""A scenario CSV and its declared fields become rows; what is wrong is told by file, line and column.
+
+Single fields are replaced in its bytes; everything else stays as its author wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ledger.declarations.csv import Csv, Table, decode, shown, table
+from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.values import NA, Values, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+
+Kind = Literal["text", "integer", "number"]
+
+_EXACT = 2**53  # the integers up to here are what a double holds exactly
+_CELL_UNITS = 32_767  # what a cell of a workbook holds, in UTF-16 units
+_KEY_LENGTH = 200  # MATCH finds no text beyond 255
+# A key stands in markers, comments and MATCH, where each of these means something or is not seen.
+NOT_IN_KEY = re.compile("[\\s|*?~\u200b\u2060\ufeff]|--")
+KEY_HINT = "use letters, digits and such as '-', '_', '.', '/'"
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_GRAMMAR = {"integer": re.compile(r"-?[0-9]+"), "number": NUMBER}
+_NOUNS = {"integer": "an integer", "number": "a number"}
+
+
+def _not_ascii(cell: str) -> str:
+    odd = next(character for character in cell if not character.isascii())
+    plain = unicodedata.normalize("NFKC", cell)
+    write = f": write {plain}" if plain.isascii() else ""
+    return f"{odd!r} is U+{ord(odd):04X} {unicodedata.name(odd, '')}, not ASCII{write}"
+
+
+def _prefixed(cell: str) -> str:
+    digits = cell.rstrip("iIbB")
+    number, power = float(digits[:-1]), "KMGT".index(digits[-1].upper()) + 1
+    decimal, binary = f"{number * 1000**power:.15g}", f"{number * 1024**power:.15g}"
+    return f"write {binary}" if "i" in cell.lower() else f"write {decimal} or {binary}, whichever is meant"
+
+
+def _whole(cell: str) -> str:
+    number = float(cell)
+    write = f", here {number:.0f}" if number.is_integer() and abs(number) <= _EXACT else ""
+    return f"an integer is digits alone, with '-' below zero{write}"
+
+
+# The first that matches the whole cell tells what to write instead.
+_NUMBER_HINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), hint)
+    for pattern, hint in (
+        (r".*[^\x00-\x7f].*", _not_ascii),
+        (r"[+-]?0x[0-9a-f]{1,13}", lambda cell: f"write it in decimal: {int(cell, 16)}"),
+        (r"[0-9.+-]*(_[0-9.+-]*)+", lambda cell: f"write it without '_': {cell.replace('_', '')}"),
+        (
+            r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?",
+            lambda cell: f"write it without the thousands separator: {cell.replace(',', '')}",
+        ),
+        (r".*,.*", lambda _: "a number has no ',': the decimal point is '.', and digits are not grouped"),
+        (r"[+-]?(inf|infinity|nan)", lambda _: "a number is finite; one that is not known is an empty cell"),
+        (r"#?n/?a|none|null|-+|\?", lambda _: "only an empty cell is missing"),
+        (r"[0-9]{1,12}(\.[0-9]{1,12})?[kmgt]i?b?", _prefixed),
+        (_GRAMMAR["number"].pattern, _whole),
+        (r".*\s.*", lambda _: "write it without spaces"),
+        (r"[+-]?[0-9.]+[a-z/%]+", lambda _: "a unit is declared with the field: write the digits alone"),
+    )
+)
+
+
+#: The key of a file whose rows have no id: they go by their number.
+NUMBERED = ("#",)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A declared column: its name in formulas, its header in the file and what its cells hold."""
+
+    name: str
+    column: str
+    kind: Kind
+    optional: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file on disk, its name in errors and the headers that together identify a row."""
+
+    path: Path
+    name: str
+    key: tuple[str, ...] = ("id",)
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scenario:
+    """The rows of a file: numbers as float64, text as written, a blank optional cell as missing.
+
+    Each row has a key (its parts joined by `|`), the physical line and the offset at which it begins.
+    `columns` gives the position of a header, from 1; `documents` the text of the undeclared columns.
+    """
+
+    source: Source
+    fields: tuple[Field, ...]
+    typed: Mapping[str, Values]
+    keys: tuple[str, ...]
+    lines: tuple[int, ...]
+    starts: tuple[int, ...]
+    header: tuple[int, int]
+    columns: Mapping[str, int]
+    documents: Mapping[str, tuple[str, ...]]
+    csv: Csv
+
+
+def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenario | None:
+    """Return the rows of `source`, or None after adding all that is wrong with it to `problems`.
+
+    None too if it has no key, which its declaration has told.
+    """
+    data = _bytes(source, problems) if source.key else None
+    return None if data is None else parsed(source, data, fields, problems)
+
+
+def parsed(source: Source, data: bytes, fields: Sequence[Field], problems: Problems) -> Scenario | None:
+    """Return the rows of `data`, as `read` does, whatever stands in the file itself."""
+    told = len(problems.found)
+    csv = decode(source.name, data, source.encoding, problems)
+    keys = () if source.key == NUMBERED else source.key
+    wanted = tuple(dict.fromkeys((*keys, *(field.column for field in fields))))
+    rows = None if csv is None else table(csv, wanted, problems)
+    if rows is None:
+        return None
+    _check_lengths(rows, problems)
+    keys = _keys(rows, source, problems)
+    present = [field for field in fields if field.column in rows.columns]
+    typed = {field.name: _typed(rows, field, problems) for field in present}
+    if new := dict.fromkeys(problems.found[told:]):
+        problems.found[told:] = sorted(new, key=lambda problem: problem.place or Place(source.name))
+        return None
+    declared = {field.column for field in fields}
+    return Scenario(
+        source=source,
+        fields=tuple(fields),
+        typed=typed,
+        keys=keys,
+        documents={name: rows.under(name) for name in rows.columns if name not in declared},
+        lines=rows.lines,
+        starts=rows.starts,
+        header=rows.header,
+        columns=rows.columns,
+        csv=rows.csv,
+    )
+
+
+def values(scenario: Scenario, field_name: str) -> Values:
+    """Return a field's column; a blank optional cell is the error `#N/A`."""
+    return scenario.typed[field_name]
+
+
+def place(scenario: Scenario, row: int, header: str) -> Place:
+    """Return where the cell of `row` (from 0) under `header` stands, its column counted in characters."""
+    return scenario.csv.place(scenario.lines[row], scenario.starts[row], scenario.columns[header])
+
+
+def written(scenario: Scenario, row: int, header: str) -> str:
+    """Return the text of the cell of `row` (from 0) under `header`, as it is written."""
+    cell = scenario.csv.cell(scenario.starts[row], scenario.columns[header])
+    return (cell["plain"] if cell["quoted"] is None else cell["quoted"]).strip()
+
+
+def header_place(scenario: Scenario, header: str) -> Place:
+    """Return where `header` itself stands."""
+    return scenario.csv.place(*scenario.header, scenario.columns[header])
+
+
+def _bytes(source: Source, problems: Problems) -> bytes | None:
+    try:
+        return source.path.read_bytes()
+    except FileNotFoundError:
+        beside = [path.name for path in source.path.parent.glob("*.csv")]
+        problems.add("no such file", Place(source.name), near(source.path.name, beside))
+    except OSError as error:
+        problems.add(f"cannot be read: {error.strerror}", Place(source.name))
+    return None
+
+
+def _check_lengths(rows: Table, problems: Problems) -> None:
+    for position, cells in enumerate(rows.cells, 1):
+        if max(map(len, cells)) <= _CELL_UNITS // 2:
+            continue
+        for row, cell in enumerate(cells):
+            units = len(cell.encode("utf-16-le", "surrogatepass")) // 2
+            if units > _CELL_UNITS:
+                what = f"{units} characters, a cell of a workbook holds {_CELL_UNITS}"
+                problems.add(what, rows.place(row, position))
+
+
+def _keys(rows: Table, source: Source, problems: Problems) -> tuple[str, ...]:
+    """Return the key of each row, after telling the keys that could not find their row again."""
+    if source.key == NUMBERED:
+        return tuple(str(number) for number in range(1, len(rows.lines) + 1))
+    headers = [header for header in source.key if header in rows.columns]
+    for header in headers:
+        for row, part in enumerate(rows.under(header)):
+            if found := NOT_IN_KEY.search(part):
+                what = f"key {shown(part)} holds {found[0]!r}"
+                problems.add(what, rows.place(row, rows.columns[header]), KEY_HINT)
+            elif not part:
+                problems.add(_empty(header), rows.place(row, rows.columns[header]))
+    keys = tuple("|".join(parts) for parts in zip(*map(rows.under, headers), strict=True))
+    if len(headers) == len(source.key):
+        _check_keys(rows, rows.columns[headers[0]], keys, problems)
+    return keys
+
+
+def _check_keys(rows: Table, position: int, keys: Sequence[str], problems: Problems) -> None:
+    first: dict[str, int] = {}
+    for row, key in enumerate(keys):
+        if len(key) > _KEY_LENGTH:
+            what = f"key {shown(key)} has {len(key)} characters, at most {_KEY_LENGTH} can be looked up"
+            problems.add(what, rows.place(row, position))
+        earlier = first.setdefault(unicodedata.normalize("NFKC", key).casefold(), row)
+        if earlier != row and all(key.split("|")):
+            lines = f"lines {rows.lines[earlier]} and {rows.lines[row]}"
+            what = f"key {shown(key)} stands twice, {lines}"
+            if keys[earlier] != key:
+                what = f"keys {shown(keys[earlier])} and {shown(key)} are one key to a spreadsheet, {lines}"
+            problems.add(what, rows.place(row, position), "each row needs a key of its own")
+
+
+def _typed(rows: Table, field: Field, problems: Problems) -> Values:
+    """Return the column of `field`, after telling the cells that do not hold what it declares."""
+    cells = rows.under(field.column)
+    if field.kind == "text":
+        suspects: Iterable[int] = () if field.optional else (i for i, cell in enumerate(cells) if not cell)
+        typed = texts(cells).data
+        blank = typed == ""
+    else:
+        matches = _GRAMMAR[field.kind].fullmatch
+        numbers = np.array([float(cell) if matches(cell) else np.nan for cell in cells])
+        low, high = _bounds(field)
+        suspects = np.flatnonzero(~((numbers >= low) & (numbers <= high))).tolist()
+        typed = numbers + 0.0  # which makes -0.0, unknown to spreadsheets, 0.0
+        blank = np.isnan(numbers)
+    for row in suspects:
+        if complaint := _complaint(field, cells[row]):
+            problems.add(complaint[0], rows.place(row, rows.columns[field.column]), complaint[1])
+    return Values(typed, np.where(blank, NA, 0).astype(np.uint8) if blank.any() else None)
+
+
+def _bounds(field: Field) -> tuple[float, float]:
+    """Return the range outside which a number must be looked at: its own bounds, and what is exact."""
+    limit = _EXACT - 1 if field.kind == "integer" else np.finfo(np.float64).max
+    low = -limit if field.minimum is None else max(field.minimum, -limit)
+    return float(low), float(limit if field.maximum is None else min(field.maximum, limit))
+
+
+def _complaint(field: Field, cell: str) -> tuple[str, str] | None:
+    if not cell:
+        return None if field.optional else (_empty(field.column), "")
+    if not _GRAMMAR[field.kind].fullmatch(cell):
+        hints = (hint(cell) for pattern, hint in _NUMBER_HINTS if pattern.fullmatch(cell))
+        return f"{shown(cell)} is not {_NOUNS[field.kind]}", next(hints, "")
+    number = float(cell)
+    digits, limit = cell.lstrip("-0"), str(_EXACT)
+    if field.kind == "integer" and (len(digits), digits) > (len(limit), limit):
+        return f"{shown(cell)} is beyond {limit} (2^53), up to which integers are exact", ""
+    if np.isinf(number):
+        return f"{shown(cell)} is beyond the largest number, 1.797e308", ""
+    if field.minimum is not None and number < field.minimum:
+        return f"{shown(cell)} is below the minimum {field.minimum}", ""
+    if field.maximum is not None and number > field.maximum:
+        return f"{shown(cell)} is above the maximum {field.maximum}", ""
+    return None
+
+
+def _empty(header: str) -> str:
+    return f"{header!r} is empty"
+
+
+_NEEDS_QUOTES = re.compile(r'[,"\r\n]|\A\s|\s\Z')
+_BYTE_ORDER = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEdit:
+    """What a field becomes: the row (from 0), the header, the new text."""
+
+    row: int
+    header: str
+    text: str
+
+
+def edited(scenario: Scenario, data: bytes, edits: Iterable[FieldEdit]) -> bytes:
+    """Return the bytes of a scenario's file with fields replaced, their quotes and blanks kept.
+
+    `data` are the bytes that it was read from; raise a LedgerError if its encoding does not give them back.
+    """
+    text = _text(scenario, data)
+    shift = len(_BYTE_ORDER) if text.startswith(_BYTE_ORDER) else 0
+    found = []
+    for edit in edits:
+        cell = scenario.csv.cell(scenario.starts[edit.row], scenario.columns[edit.header])
+        found.append((cell.start() + shift, cell.end() + shift, _written(cell, edit.text)))
+    for start, end, new in sorted(found, reverse=True):
+        text = text[:start] + new + text[end:]
+    try:
+        return text.encode(scenario.source.encoding)
+    except UnicodeEncodeError as error:
+        what = f"{error.object[error.start]!r} cannot be written as {scenario.source.encoding}"
+        raise LedgerError(Problem(what, place(scenario, 0, next(iter(scenario.columns))))) from None
+
+
+def _text(scenario: Scenario, data: bytes) -> str:
+    encoding = scenario.source.encoding
+    text = data.decode(encoding)
+    if text.removeprefix(_BYTE_ORDER) != scenario.csv.text or text.encode(encoding) != data:
+        what = f"cannot be edited in place: its bytes are not those that {encoding} gives"
+        raise LedgerError(Problem(what, place(scenario, 0, next(iter(scenario.columns)))))
+    return text
+
+
+def _written(cell: re.Match[str], text: str) -> str:
+    """Return a field as its author would write it: in quotes where it was, or where it must be."""
+    doubled = text.replace('"', '""')
+    if cell["quoted"] is not None:
+        return f'{cell["blank"]}"{doubled}"{cell["after"]}'
+    plain = cell["plain"]
+    before = plain[: len(plain) - len(plain.lstrip())]
+    after = plain[len(plain.rstrip()) :] if plain.strip() else ""
+    inner = f'"{doubled}"' if _NEEDS_QUOTES.search(text) else text
+    # A quote after a blank would be a part of the text.
+    return inner if inner.startswith('"') else f"{before}{inner}{after}"

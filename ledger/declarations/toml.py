@@ -1,0 +1,325 @@
+"""The TOML files of a project, read into declarations; every mistake told with its place.
+
+What pydantic says of a file is told at the file's own keys.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ledger.declarations.model import Model, Project, Report
+from ledger.declarations.positions import locate
+from ledger.declarations.project import PROJECT_FILE, packaged
+from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.values import UNWRITABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+T = TypeVar("T", Report, Model, Project)
+Keys = tuple[str | int, ...]
+
+_KINDS: Mapping[str, type[Any]] = {"report": Report, "model": Model, "project": Project}
+#: What pydantic calls a valid value, in an author's words.
+_WANTED: Mapping[str, str] = {
+    "bool_type": "true or false",
+    "dataclass_type": "a table",
+    "dict_type": "a table",
+    "float_type": "a number",
+    "int_type": "a number",
+    "list_type": "a list",
+    "string_type": "a text",
+}
+_SHOWN = 40
+_NO_NAME = "is not a name: letters, digits and _, not a digit first"
+_OWNERS: Mapping[str, str] = {
+    "tables": "Table",
+    "fields": "TableField",
+    "inputs": "Input",
+    "lookups": "Lookup",
+    "columns": "Column",
+    "sheets": "Sheet",
+    "views": "View",
+    "claims": "Claim",
+    "charts": "Chart",
+    "lines": "ChartLine",
+    "calc": "Calc",
+}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a report, a model or the project file."""
+    return TypeAdapter(_KINDS[kind]).json_schema()
+
+
+def validated(content: object, kind: type[T], file: str, problems: Problems) -> T | None:
+    """Return the declaration that `content` makes, None if anything is wrong with it."""
+    unwritable = list(_unwritable(content, ()))
+    for keys, character in unwritable:
+        what = f"the character U+{ord(character):04X} cannot stand in a workbook"
+        problems.add(what, Place(file, keys=keys, offset=0), "delete it")
+    if unwritable:
+        return None
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        for problem in _told(error, content, kind, file):
+            problems.add(problem.what, problem.place, problem.hint)
+        return None
+
+
+def _unwritable(content: object, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    """Yield the keys of each text with a character that no workbook can hold."""
+    match content:
+        case str():
+            yield from ((keys, found[0]) for found in (UNWRITABLE.search(content),) if found)
+        case dict():
+            for key, value in content.items():
+                yield from _unwritable(value, (*keys, key))
+        case list():
+            for number, value in enumerate(content):
+                yield from _unwritable(value, (*keys, number))
+
+
+def _told(error: ValidationError, content: object, kind: type[Any], file: str) -> list[Problem]:
+    """Return one problem for each key; an error inside one of several choices replaces the choice's own."""
+    found: dict[Keys, list[Problem]] = {}
+    for each in error.errors(include_url=False):
+        keys, value = _walk(each["loc"], content)
+        place, known = Place(file, keys=keys or ("",)), _known_keys(each["loc"], kind)
+        found.setdefault(keys, []).append(_problem(dict(each), value, known, place))
+    inner = [keys for keys in found if not any(_inside(other, keys) for other in found)]
+    return [_merged(found[keys]) for keys in inner]
+
+
+def _inside(inner: Keys, outer: Keys) -> bool:
+    return len(inner) > len(outer) and inner[: len(outer)] == outer
+
+
+def _walk(loc: Sequence[str | int], content: object) -> tuple[Keys, object]:
+    """Return the part of `loc` that is in the file (pydantic adds the names of choices), and its value."""
+    keys: list[str | int] = []
+    for part in loc:
+        match content:
+            case dict() if part in content:
+                content = content[part]
+            case list() if isinstance(part, int):
+                content = content[part]
+            case _:
+                continue
+        keys.append(part)
+    return tuple(keys), content
+
+
+def _problem(error: Mapping[str, Any], value: object, known: Iterable[str], key: Place) -> Problem:
+    """Return one of pydantic's errors as a problem at the key, or at its value if that is what is wrong."""
+    name, at_value = str(key.keys[-1]), replace(key, offset=0)
+    match error["type"]:
+        case "unexpected_keyword_argument":
+            return Problem(f"unknown key {name!r}", key, near(name, known))
+        case "missing":
+            return Problem(f"the key {error['loc'][-1]!r} is missing", key)
+        case "string_pattern_mismatch" if "[key]" in error["loc"]:
+            return Problem(f"{name!r} {_NO_NAME}", key)
+        case "string_pattern_mismatch":
+            return Problem(f"{value!r} {_NO_NAME}", at_value)
+        case "literal_error":
+            return Problem(f"{_shown(value)} is not one of {error['ctx']['expected']}", at_value)
+    wanted = _WANTED.get(error["type"], error["msg"].removeprefix("Input should be "))
+    return Problem(f"{_shown(value)} should be {wanted}", at_value)
+
+
+def _shown(value: object) -> str:
+    """Return a value as TOML writes it, cut where it is long."""
+    text = repr(value) if isinstance(value, str | list | dict) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _merged(problems: list[Problem]) -> Problem:
+    """Return one problem for all that is wrong with one value: each choice that it could have been."""
+    first = problems[0]
+    parts = [problem.what.partition(" should be ") for problem in problems]
+    if not all(should for _, should, _ in parts):
+        return next(each for each, (_, should, _) in zip(problems, parts, strict=True) if not should)
+    wanted = dict.fromkeys(choice for _, _, choice in parts)
+    return replace(first, what=f"{parts[0][0]} should be {' or '.join(wanted)}")
+
+
+@cache
+def _all_keys() -> Mapping[str, tuple[str, ...]]:
+    whole = schema("report")
+    parts = {name: tuple(part.get("properties", ())) for name, part in whole.get("$defs", {}).items()}
+    files = {kind.__name__: tuple(schema(name)["properties"]) for name, kind in _KINDS.items()}
+    return {**parts, **files}
+
+
+def _known_keys(loc: Sequence[str | int], kind: type[Any]) -> tuple[str, ...]:
+    """Return the keys that the declaration around `loc` has, in a file of this kind."""
+    if "ViewColumn" in loc:
+        return _all_keys()["ViewColumn"]
+    # Every other part of `loc` is the name or the number of a declaration.
+    named = [_OWNERS[str(part)] for part in loc[:-1:2] if str(part) in _OWNERS]
+    return _all_keys()[named[-1] if named else kind.__name__]
+
+
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A report and the models it uses, in the order of their use; the report itself comes last."""
+
+    name: str
+    report: Report
+    models: tuple[tuple[str, Model], ...]
+    project: Project
+    root: Path
+
+    @property
+    def file(self) -> str:
+        """The name of the report's own file."""
+        return self.models[-1][0]
+
+
+def project(root: Path) -> Project:
+    """Return what `ledger.toml` says."""
+    problems = Problems()
+    found = _Reader(root, Project(), problems).read(PROJECT_FILE, Project)
+    try:
+        problems.raise_any()
+    except LedgerError as error:
+        raise located(error, root, Project()) from None
+    return found or Project()
+
+
+def report_names(root: Path, where: Project) -> tuple[str, ...]:
+    """Return the names of the project's reports, sorted."""
+    return tuple(sorted(path.stem for path in (root / where.reports).glob("*.toml")))
+
+
+def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared, ...]:
+    """Return the named reports, all if none is named, without those that something is wrong with."""
+    where = project(root)
+    known = report_names(root, where)
+    for name in names:
+        if name not in known:
+            problems.add(f"unknown report {name!r}", Place(where.reports), near(name, known))
+    if not known:
+        problems.add("no reports", Place(where.reports), f"write {where.reports}/NAME.toml")
+    wanted = [name for name in dict.fromkeys(names or known) if name in known]
+    found = [_Reader(root, where, problems).declared(name) for name in wanted]
+    return tuple(each for each in found if each is not None)
+
+
+def find(root: Path, name: str, where: Project) -> Path:
+    """Return the file that `name` stands for; a model of the package if the project has none."""
+    path = root / name
+    models = f"{where.models}/"
+    if not path.is_file() and name.startswith(models):
+        return packaged("models") / name.removeprefix(models)
+    return path
+
+
+def located(error: LedgerError, root: Path, where: Project) -> LedgerError:
+    """Return `error` with line and column for every place that names keys of a TOML file."""
+    return LedgerError(*(_located(problem, root, where) for problem in error.problems))
+
+
+def _located(problem: Problem, root: Path, where: Project) -> Problem:
+    return (
+        problem
+        if problem.place is None
+        else replace(problem, place=located_place(problem.place, root, where))
+    )
+
+
+def located_place(place: Place, root: Path, where: Project) -> Place:
+    """Return a place that names keys of a TOML file by its line and column."""
+    if place.line or not place.keys:
+        return place
+    path = find(root, place.file, where)
+    if not path.is_file():
+        return place
+    line, column = locate(path.read_text(encoding="utf-8-sig"), place.keys, place.offset)
+    return Place(place.file, line, column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    root: Path
+    where: Project
+    problems: Problems
+
+    def declared(self, name: str) -> Declared | None:
+        """Return a report with its models, None if one of the files cannot be used."""
+        before = len(self.problems.found)
+        file = f"{self.where.reports}/{name}.toml"
+        report = self.read(file, Report)
+        if report is None:
+            return None
+        models: dict[str, Model] = {}
+        wanted = [(each, Place(file, keys=("uses", i), offset=0)) for i, each in enumerate(report.uses)]
+        wanted += [(each, Place(file, keys=("models", i), offset=0)) for i, each in enumerate(report.models)]
+        self.collect(wanted, models)
+        if len(self.problems.found) > before:
+            return None
+        return Declared(name, report, (*models.items(), (file, report)), self.where, self.root)
+
+    def collect(self, wanted: Iterable[tuple[str, Place]], models: dict[str, Model]) -> None:
+        """Put the wanted models into `models`, what they use before them."""
+        for name, place in wanted:
+            file = f"{self.where.models}/{name}.toml"
+            if file in models:
+                continue
+            if not find(self.root, file, self.where).is_file():
+                folders = (self.root / self.where.models, packaged("models"))
+                known = {path.stem for folder in folders for path in folder.glob("*.toml") if path.is_file()}
+                self.problems.add(f"unknown model {name!r}", place, near(name, known))
+                continue
+            model = self.read(file, Model)
+            if model is not None:
+                models[file] = model  # before its uses, so that a circle of uses ends
+                uses = [(each, Place(file, keys=("uses", i), offset=0)) for i, each in enumerate(model.uses)]
+                self.collect(uses, models)
+                models[file] = models.pop(file)
+
+    def read(self, file: str, kind: type[T]) -> T | None:
+        """Return what a TOML file declares, None if it cannot be used."""
+        try:
+            data = find(self.root, file, self.where).read_bytes()
+            text = data.decode().removeprefix("\ufeff")
+            content = tomllib.loads(text)
+        except OSError as error:
+            self.problems.add(f"cannot be read: {error.strerror}", Place(file))
+        except UnicodeDecodeError as error:
+            before = data[: error.start].decode(errors="replace").removeprefix("\ufeff")
+            place = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+            what = f"byte 0x{data[error.start]:02X} at offset {error.start} is not valid UTF-8"
+            self.problems.add(what, place, "save the file as UTF-8")
+        except tomllib.TOMLDecodeError as error:
+            self.problems.add(*_not_toml(str(error), text, file))
+        except (
+            ValueError,
+            RecursionError,
+        ) as error:  # a number of 5,000 digits, a list in a list in a list …
+            self.problems.add(f"not TOML that can be read: {error}", Place(file))
+        else:
+            return validated(content, kind, file, self.problems)
+        return None
+
+
+def _not_toml(message: str, text: str, file: str) -> tuple[str, Place]:
+    match = _AT.search(message)
+    what = f"not TOML: {_AT.sub('', message)}"
+    if match and match[1]:
+        return what, Place(file, int(match[1]), int(match[2]))
+    return what, Place(file, text.count("\n") + 1, 1)

@@ -1,0 +1,67 @@
+"""What a reader should know of computed values: errors, knife-edges, large whole numbers, failed claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ledger.plan.plan import Claimed, Computed
+from ledger.values import ERROR_NAMES, EXACT, Values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ledger.plan.plan import PlannedSheet
+
+KNIFE_EDGE = "knife-edge"
+INEXACT = "inexact"
+FAILS = "claim fails"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An error value, a knife-edge, a whole number beyond 2**53, a claim that fails in some rows."""
+
+    sheet: str
+    column: str
+    what: str
+    rows: int
+    first: str
+
+    def __str__(self) -> str:
+        where = f"{self.sheet}/{self.first}/{self.column}" if self.first else f"{self.sheet}/{self.column}"
+        more = self.rows - 1
+        return f"{self.what}: {where}" + (f" and {more} more row{'s'[: more > 1]}" if more else "")
+
+
+def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]) -> list[Finding]:
+    """Return what is told of a sheet's computed nodes, node by node."""
+    found = []
+    for name, node in sheet.nodes.items():
+        if not isinstance(node.how, Computed | Claimed):
+            continue
+        values = values_of[name]
+        masks: list[tuple[str, npt.NDArray[np.bool_]]] = []
+        if values.errors is not None:
+            masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
+        if values.edges is not None:
+            masks.append((KNIFE_EDGE, values.edges))
+        if isinstance(node.how, Claimed):
+            masks.append((FAILS, _fails(values)))
+        elif node.kind.kind == "number" and node.kind.whole:
+            masks.append((INEXACT, np.abs(values.data) > EXACT))
+        for what, mask in masks:
+            rows = np.flatnonzero(mask)
+            if len(rows):
+                first = ids[rows[0]] if node.varies else ""
+                found.append(Finding(sheet.name, name, what, len(rows), first))
+    return found
+
+
+def _fails(values: Values) -> npt.NDArray[np.bool_]:
+    """Return where a claim is 0; a row in which it has no value is an error, told as one."""
+    failed = np.array([each == 0.0 for each in values.data.tolist()], dtype=np.bool_)
+    return failed if values.errors is None else failed & (values.errors == 0)

@@ -1,0 +1,88 @@
+r"""The mathematics of a formula for a book, in LaTeX that MathJax, KaTeX and MyST read alike.
+
+Magnitude is `\lvert x\rvert`: a bare bar splits a table's cell, and two mean a norm.
+"""
+
+from __future__ import annotations
+
+from ledger.language.expr import ATOM, Rule, Spelled, Target, infix
+
+_OPEN, _OR, _AND, _NOT, _COMPARE, _MOD, _ADD, _MUL, _POW, _FRACTION = 0, 5, 10, 15, 20, 25, 30, 40, 50, 60
+_ESCAPED = {each: f"\\{each}" for each in "_%&#${}"} | {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
+
+
+def _escape(text: str) -> str:
+    return "".join(_ESCAPED.get(each, each) for each in text)
+
+
+def symbol(name: str) -> str:
+    r"""Return a name as a symbol: one letter is italic, a word is upright.
+
+    >>> print(symbol("loan.rate"))
+    \mathrm{loan.rate}
+    """
+    return name if len(name) == 1 else rf"\mathrm{{{_escape(name)}}}"
+
+
+def _literal(value: float | str) -> Spelled:
+    if isinstance(value, str):
+        return Spelled(rf"\text{{{_escape(value)}}}")
+    digits, _, exponent = repr(value).removesuffix(".0").partition("e")
+    if not exponent:
+        return Spelled(digits)
+    power = f"10^{{{int(exponent)}}}"
+    return Spelled(power, _POW) if digits == "1" else Spelled(rf"{digits} \cdot {power}", _MUL)
+
+
+def _function(name: str) -> Rule:
+    return Rule(lambda *args: rf"{name}\left({', '.join(args)}\right)")
+
+
+def _cases(test: str, yes: str, no: str) -> str:
+    return rf"\begin{{cases}}{yes} & {test} \\ {no} & \text{{otherwise}}\end{{cases}}"
+
+
+LATEX = Target(
+    "latex",
+    {
+        "add": infix(" + ", _ADD),
+        "sub": infix(" - ", _ADD),
+        "mul": infix(r" \cdot ", _MUL),
+        "div": Rule(lambda a, b: rf"\frac{{{a}}}{{{b}}}", _FRACTION, (0,)),
+        "neg": Rule(lambda a: f"-{a}", _ADD, (_MUL,)),
+        "pow": Rule(lambda a, b: f"{{{a}}}^{{{b}}}", _POW, (ATOM, 0)),
+        "floordiv": Rule(lambda a, b: rf"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"),
+        "mod": Rule(lambda a, b: rf"{a} \bmod {b}", _MOD, (_POW,)),
+        "eq": infix(" = ", _COMPARE, right=_ADD),
+        "ne": infix(r" \ne ", _COMPARE, right=_ADD),
+        "lt": infix(" < ", _COMPARE, right=_ADD),
+        "le": infix(r" \le ", _COMPARE, right=_ADD),
+        "gt": infix(" > ", _COMPARE, right=_ADD),
+        "ge": infix(r" \ge ", _COMPARE, right=_ADD),
+        "same": infix(" = ", _COMPARE, right=_ADD),
+        "in": Rule(lambda a, *options: rf"{a} \in \{{{', '.join(options)}\}}", _COMPARE, (_ADD, 0)),
+        "and": infix(r" \land ", _AND, right=_AND),
+        "or": infix(r" \lor ", _OR, right=_OR),
+        "not": Rule(lambda a: rf"\lnot {a}", _NOT, (_COMPARE + 1,)),
+        "if": Rule(_cases, _OPEN),
+        "min": _function(r"\min"),
+        "max": _function(r"\max"),
+        "abs": Rule(lambda a: rf"\left\lvert {a} \right\rvert"),
+        "floor": Rule(lambda a: rf"\left\lfloor {a} \right\rfloor"),
+        "ceil": Rule(lambda a: rf"\left\lceil {a} \right\rceil"),
+        "sqrt": Rule(lambda a: rf"\sqrt{{{a}}}"),
+        "log2": _function(r"\log_2"),
+        "align_up": Rule(lambda x, unit: rf"\left\lceil {x} \right\rceil_{{{unit}}}"),
+        "align_down": Rule(lambda x, unit: rf"\left\lfloor {x} \right\rfloor_{{{unit}}}"),
+        # A quantity is the same in any unit; the rule of a printed number is no mathematics.
+        "to": Rule(lambda x, _unit: x, _FRACTION, (_FRACTION, 0)),
+        "show": Rule(lambda x, _rule: x),
+        "join": Rule(lambda *parts: r"\,".join(parts), _ADD),
+    },
+    _literal,
+    r"\left({}\right)".format,
+)

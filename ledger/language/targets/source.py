@@ -1,0 +1,64 @@
+"""The declared language itself, so that a formula from elsewhere can be told in its words."""
+
+from __future__ import annotations
+
+from ledger.language.expr import ATOM, Rule, Spelled, Target, Unsupported, infix
+from ledger.values import number_text
+
+_IF, _OR, _AND, _NOT, _COMPARE, _ADD, _MUL, _NEG, _POW = 5, 10, 15, 20, 25, 30, 40, 45, 50
+
+
+def _literal(value: float | str) -> Spelled:
+    if isinstance(value, str):
+        return Spelled(repr(value))
+    return Spelled(number_text(value), ATOM if value >= 0 else _NEG)
+
+
+def _function(name: str) -> Rule:
+    return Rule(lambda *args: f"{name}({', '.join(args)})")
+
+
+def _join(*parts: str) -> str:
+    """Return an f-string: texts stand as they are, names in braces."""
+    inside = (part[1:-1] if part[0] in "'\"" else f"{{{part}}}" for part in parts)
+    return f"f'{''.join(inside)}'"
+
+
+LANGUAGE = Target(
+    "language",
+    {
+        "add": infix(" + ", _ADD),
+        "sub": infix(" - ", _ADD),
+        "mul": infix(" * ", _MUL),
+        "div": infix(" / ", _MUL),
+        "floordiv": infix(" // ", _MUL),
+        "mod": infix(" % ", _MUL),
+        "neg": Rule(lambda a: f"-{a}", _NEG, (_NEG,)),
+        "pow": Rule(lambda a, b: f"{a} ** {b}", _POW, (ATOM, _NEG)),
+        "eq": infix(" == ", _COMPARE, right=_ADD),
+        "ne": infix(" != ", _COMPARE, right=_ADD),
+        "lt": infix(" < ", _COMPARE, right=_ADD),
+        "le": infix(" <= ", _COMPARE, right=_ADD),
+        "gt": infix(" > ", _COMPARE, right=_ADD),
+        "ge": infix(" >= ", _COMPARE, right=_ADD),
+        "same": infix(" == ", _COMPARE, right=_ADD),
+        "in": Rule(lambda a, *options: f"{a} in ({', '.join(options)})", _COMPARE, (_ADD, 0)),
+        "and": infix(" and ", _AND, right=_AND),
+        "or": infix(" or ", _OR, right=_OR),
+        "not": Rule(lambda a: f"not {a}", _NOT, (_NOT,)),
+        "if": Rule(lambda test, yes, no: f"{yes} if {test} else {no}", _IF, (_OR, _OR, _IF)),
+        "min": _function("min"),
+        "max": _function("max"),
+        "abs": _function("abs"),
+        "floor": _function("floor"),
+        "ceil": _function("ceil"),
+        "sqrt": _function("sqrt"),
+        "log2": _function("log2"),
+        "align_up": _function("align_up"),
+        "align_down": _function("align_down"),
+        "to": _function("to"),
+        "show": Unsupported("a printed number has cells of its own in a workbook"),
+        "join": Rule(_join),
+    },
+    _literal,
+)

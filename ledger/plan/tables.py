@@ -1,0 +1,167 @@
+"""The tables of a report: scenario CSVs with typed fields, and the lists a sheet takes as an axis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ledger.declarations.model import listed, spoken
+from ledger.declarations.scenario import KEY_HINT, NOT_IN_KEY, NUMBERED, Field, Source
+from ledger.errors import LedgerError, Place, Problems
+from ledger.language.types import Kind
+from ledger.plan.names import check_bounds, checked, declared_kind, displayed, from_text
+from ledger.plan.plan import Axis, Node, PlannedTable, RowField
+from ledger.values import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ledger.declarations.model import Scalar, Table, TableField
+    from ledger.declarations.toml import Declared
+    from ledger.plan.names import Entry, Library, Settings
+
+
+def planned_tables(
+    declared: Declared,
+    library: Library,
+    axes: Mapping[str, Sequence[Axis]],
+    stands: Mapping[str, str],
+    settings: Settings,
+    problems: Problems,
+) -> dict[str, PlannedTable]:
+    """Return every table that a sheet's rows or a lookup can need, by name."""
+    needed = {entry.value.table for entry in library.lookups.values()}
+    needed |= {axis.table for parts in axes.values() for axis in parts}
+    found = {
+        name: _planned(name, entry, declared, library, stands.get(name, ""), problems)
+        for name, entry in library.tables.items()
+        if name in needed
+    }
+    for sheet, parts in axes.items():
+        for axis in parts:
+            if axis.name != axis.table:
+                listing = _listing(axis, sheet, declared, library, settings, problems)
+                found[axis.table] = replace(listing, sheet=stands.get(axis.table, ""))
+    return found
+
+
+def _planned(
+    name: str, entry: Entry[Table], declared: Declared, library: Library, sheet: str, problems: Problems
+) -> PlannedTable:
+    table = entry.value
+    source = _source(declared, table.path or f"{name}.csv", _key(entry, problems), table.encoding)
+    notes = _source(declared, table.notes, NUMBERED, table.encoding) if table.notes else None
+    nodes, typed = [], []
+    seen: dict[str, str] = {}
+    for field, value in table.fields.items():
+        at = replace(entry.place, keys=(*entry.place.keys, "fields", field))
+        if seen.setdefault(field.casefold(), field) != field:
+            what = f"{field!r} and {seen[field.casefold()]!r} differ in case only"
+            problems.add(what, at, "rename one of them")
+        nodes.append(_field_node(field, value, at, library, declared.project.language, problems))
+        typed.append(Field(field, value.column or field, value.kind, value.optional, value.min, value.max))
+    label = spoken(table.label, declared.project.language, name)
+    return PlannedTable(name, tuple(nodes), tuple(typed), source, (), sheet, label, entry.place, notes)
+
+
+def _key(entry: Entry[Table], problems: Problems) -> tuple[str, ...]:
+    """Return the columns that identify a row, none if they are declared wrongly."""
+    key, place = listed(entry.value.key), entry.text_at("key")
+    if not key or not all(key):
+        problems.add("the key of a table is at least one column", place, "such as key = 'id'")
+        return ()
+    if len(set(key)) < len(key):
+        problems.add("a column stands twice in the key", place)
+        return ()
+    return key
+
+
+def _source(declared: Declared, name: str, key: tuple[str, ...], encoding: str) -> Source:
+    """Return a file of the scenarios; one from outside the project goes by its name alone.
+
+    No path of a machine gets into an output.
+    """
+    path = PurePath(name)
+    file = path.name if path.is_absolute() else f"{declared.project.scenarios}/{path.as_posix()}"
+    return Source(declared.root / declared.project.scenarios / path, file, key, encoding)
+
+
+def _field_node(
+    name: str, field: TableField, place: Place, library: Library, language: str, problems: Problems
+) -> Node:
+    kind = declared_kind(field.kind, field.unit, _inside(place, "unit"), library.atoms, problems)
+    shown = displayed(field.display, kind, field.unit, _inside(place, "display"), library.atoms, problems)
+    return Node(
+        name, RowField(0, name), kind, varies=True, place=place, unit=field.unit,
+        label=spoken(field.label, language, name), rule=shown.rule, ladder=shown.ladder, source=field.source,
+    )  # fmt: skip
+
+
+def _inside(place: Place, key: str) -> Place:
+    return replace(place, keys=(*place.keys, key), offset=0)
+
+
+def _listing(
+    axis: Axis, sheet: str, declared: Declared, library: Library, settings: Settings, problems: Problems
+) -> PlannedTable:
+    """Return the values that a sheet's `set` gives an input, or the one from outside, as a table."""
+    place = Place(declared.file, keys=("sheets", sheet, "set", axis.name))
+    node = _item_node(axis.name, place, declared, library, problems)
+    values = declared.report.sheets[sheet].set[axis.name]
+    items: Sequence[tuple[Scalar, Place]] = [
+        (item, replace(place, keys=(*place.keys, i), offset=0))
+        for i, item in enumerate(values if isinstance(values, list) else [values])
+    ]
+    if axis.name in settings.given:
+        items = _from_outside(node, settings, problems)
+    found = tuple(_items(node, items, problems))
+    return PlannedTable(axis.table, (node,), (), None, found, "", node.label, place)
+
+
+def _from_outside(node: Node, settings: Settings, problems: Problems) -> list[tuple[Scalar, Place]]:
+    """Return the values that texts from outside give a list, after telling those that spell none."""
+    found: list[tuple[Scalar, Place]] = []
+    for text in settings.given[node.name]:
+        try:
+            found.append((from_text(text, node.kind, settings.place(node.name)), settings.place(node.name)))
+        except LedgerError as error:
+            problems.extend(error)
+    return found
+
+
+def _item_node(name: str, place: Place, declared: Declared, library: Library, problems: Problems) -> Node:
+    """Return the field of a list of values: as its input is declared, a text if it leads a lookup."""
+    node = Node(name, RowField(0, name), Kind("text"), varies=True, place=place, label=name)
+    entry = library.inputs.get(name)
+    if entry is None:
+        return node
+    value, atoms = entry.value, library.atoms
+    kind = declared_kind(value.kind, value.unit, entry.text_at("unit"), atoms, problems)
+    shown = displayed(value.display, kind, value.unit, entry.text_at("display"), atoms, problems)
+    label = spoken(value.label, declared.project.language, name)
+    return replace(
+        node, kind=kind, unit=value.unit, label=label, rule=shown.rule, ladder=shown.ladder,
+        bounds=(value.min, value.max),
+    )  # fmt: skip
+
+
+def _items(node: Node, items: Sequence[tuple[Scalar, Place]], problems: Problems) -> Iterator[float | str]:
+    """Yield each value of a list that can be used, after telling the others."""
+    if not items:
+        problems.add(f"the list of {node.name!r} is empty", node.place, "give at least one value")
+    seen: set[str] = set()
+    for item, at in items:
+        try:
+            value = checked(node.name, item, node.kind, at)
+        except LedgerError as error:
+            problems.extend(error)
+            continue
+        check_bounds(node.name, value, node.bounds, at, problems)
+        text = value if isinstance(value, str) else number_text(value)
+        if text.casefold() in seen:  # a spreadsheet looks keys up without case
+            problems.add(f"{text!r} stands twice in the list", at, "each row needs a key of its own")
+        seen.add(text.casefold())
+        if found := NOT_IN_KEY.search(text):
+            problems.add(f"key {text!r} holds {found[0]!r}", at, KEY_HINT)
+        yield value

@@ -1,0 +1,81 @@
+"""Reports worked out from their declarations and inputs, as far as anything can be printed of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ledger.book.render import Press, Templates, Worked
+from ledger.declarations import scenario
+from ledger.declarations.project import packaged
+from ledger.declarations.toml import load, located, project
+from ledger.display.words import all_said
+from ledger.errors import LedgerError, Problems
+from ledger.evaluate.evaluate import check_meant, evaluate
+from ledger.evaluate.notes import COLUMNS, notes_on
+from ledger.evaluate.views import tabulate
+from ledger.plan.names import Settings
+from ledger.plan.resolve import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ledger.declarations.toml import Declared
+    from ledger.plan.plan import Plan
+
+
+def work(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Worked, ...]:
+    """Return the named reports worked out, all if none is named; every mistake is raised at once."""
+    problems = Problems()
+    found = work_out(root, names, Settings({name: (text,) for name, text in given.items()}), problems)
+    raise_located(problems, root)
+    return found
+
+
+def _press(declared: Declared, plan: Plan) -> Press:
+    """Return what the views of a report are rendered with."""
+    folder = declared.root / declared.project.templates
+    templates = Templates((folder, packaged("templates")), declared.project.templates)
+    return Press(plan, all_said(plan.language), templates)
+
+
+def raise_located(problems: Problems, root: Path) -> None:
+    """Raise every problem with the line and column of its place; return if there is none."""
+    try:
+        problems.raise_any()
+    except LedgerError as error:
+        raise located(error, root, project(root)) from None
+
+
+def work_out(root: Path, names: Sequence[str], settings: Settings, problems: Problems) -> tuple[Worked, ...]:
+    """Return every report as far as it could be worked out, after telling what is wrong."""
+    reports = load(root, names, problems)
+    complete = not problems.found
+    found = tuple(worked(declared, settings, problems) for declared in reports)
+    # A claim is about the inputs as declared; set from outside, it may be meant for no row.
+    for each in () if settings.given else found:
+        check_meant(each.plan, each.result, problems)
+    if complete:
+        settings.check_used(problems)
+    return found
+
+
+def worked(declared: Declared, settings: Settings, problems: Problems) -> Worked:
+    """Return one report as far as it could be worked out, after telling what is wrong."""
+    plan = resolve(declared, settings, problems)
+    scenarios = {}
+    for name, table in plan.tables.items():
+        rows = scenario.read(table.source, table.typed, problems) if table.source else None
+        if rows is not None:
+            scenarios[name] = rows
+    result = evaluate(plan, scenarios, problems)
+    notes = {}
+    for name, table in plan.tables.items():
+        read = (
+            scenario.read(table.notes, COLUMNS, problems) if table.notes and name in result.tables else None
+        )
+        if read is not None:
+            notes[name] = notes_on(table, result.tables[name], read, problems)
+    result = replace(result, notes=notes)
+    return Worked(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))

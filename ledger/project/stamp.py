@@ -1,0 +1,88 @@
+"""Whether anything changed since the last build, told without doing its work.
+
+The stamp holds a hash of every declaration, input, template, chapter and output, and of the engine.  It is
+trusted only when all of them match, so that deleting it changes no answer.  This module imports next to
+nothing: a check with nothing to do must not wait for a library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+from ledger.declarations.project import packaged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FOLDER = ".ledger"
+#: What a check says when nothing is stale, whether a stamp told it or the whole work.
+FRESH = "fresh: every output and chapter is what it should be"
+FRESH_JSON = json.dumps(
+    {"schema": 1, "fresh": True, "causes": [], "moved": [], "stale": [], "repair": ""}, indent=2
+)
+_NAME = f"{FOLDER}/stamp.json"
+_VERSION = 2
+_ENGINE = Path(__file__).parents[1]
+
+
+def is_fresh(root: Path) -> bool:
+    """Whether every file of the project at `root` is as the last whole build left it."""
+    try:
+        stamp = json.loads((root / _NAME).read_bytes())
+        where, files = stamp["where"], stamp["files"]
+        return bool(
+            stamp["version"] == _VERSION
+            and stamp["engine"] == engine_hash()
+            and set(inputs(root, where)) <= files.keys()
+            and all(hash_of(root / name) == digest for name, digest in files.items())
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def stamp_text(where: Mapping[str, Sequence[str]], files: Mapping[str, str]) -> str:
+    """Return the stamp of files and their hashes; `where` maps a folder to the patterns that count in it."""
+    stamp = {"version": _VERSION, "engine": engine_hash(), "where": where, "files": files}
+    return json.dumps(stamp, indent=1, sort_keys=True) + "\n"
+
+
+def stamp_path(root: Path) -> Path:
+    """Return where the stamp of a project lies; git ignores it."""
+    return root / _NAME
+
+
+def inputs(root: Path, where: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names of all files that a build reads: those that match the patterns of each folder."""
+    found = []
+    for folder, patterns in where.items():
+        base = root / folder
+        for pattern in patterns:
+            with contextlib.suppress(ValueError, NotImplementedError):  # no pattern: the build tells it
+                found += [path for path in base.glob(pattern) if path.is_file()]
+    return sorted({os.path.relpath(path, root).replace(os.sep, "/") for path in found})
+
+
+def engine_hash() -> str:
+    """Return a hash of the engine's own files, of what it brings along, and of Python's version."""
+    digest = hashlib.sha256(sys.version.encode())
+    for top in dict.fromkeys((_ENGINE, packaged("templates"), packaged("models"))):
+        for folder, folders, names in os.walk(top):
+            folders[:] = sorted(each for each in folders if each != "__pycache__")
+            for name in sorted(names):
+                digest.update(name.encode())
+                digest.update(Path(folder, name).read_bytes())
+    return digest.hexdigest()
+
+
+def hash_of(path: Path) -> str:
+    """Return the hash of a file's bytes, empty if there is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""

@@ -1,1 +1,0 @@
-"""A workbook that comes back, read safely and by names, whoever edited and saved it."""

@@ -1,0 +1,174 @@
+"""What differs between workbooks, told: text for a terminal, Markdown, HTML, JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from ledger.book.render import filled
+from ledger.display.answer import Answer, json_text, visible
+from ledger.review.diff.pairs import ADDED, CHANGED, REMOVED, SAME, UNREAD
+from ledger.xlsx.changes import DISPLAY, FORMULA, SECTIONS, STRUCTURE, VALUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ledger.review.diff.pairs import Comparison
+    from ledger.xlsx.changes import Change
+
+_MOST = 6
+_NOTHING = "no difference in structure, formulas, values or printed texts"
+_COMPUTED = "no difference in structure, formulas and inputs; values that formulas give are not compared"
+_TITLES = {STRUCTURE: "structure", FORMULA: "formula", VALUE: "value", DISPLAY: "display"}
+_BECAME = {ADDED: "added", REMOVED: "removed", SAME: _NOTHING, UNREAD: "differs, and is not compared"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One change as it is told: the whole place, what tells it from the others of its group, old and new."""
+
+    where: str
+    short: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Changes of one column, or of one kind on one sheet: the first of them, and how many more there are."""
+
+    where: str
+    count: int
+    lines: tuple[Line, ...]
+
+    @property
+    def more(self) -> int:
+        """How many are not told one by one."""
+        return self.count - len(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Changes of one kind by column."""
+
+    title: str
+    count: int
+    is_pair: bool
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One workbook: its name, what became of it, its sections."""
+
+    name: str
+    became: str
+    sections: tuple[Section, ...]
+
+
+def answer(found: Sequence[Comparison], form: str, tolerance: float) -> Answer:
+    """Return what differs in one of the forms; the talk says what could not be compared."""
+    differs = any(each.became != SAME for each in found)
+    talk = "\n".join(line for each in found for line in _talk(each))
+    match form:
+        case "json":
+            data = _json(found, tolerance)
+        case "text":
+            data = "\n".join(_lines(found, tolerance))
+        case _:
+            most = None if form == "html" else _MOST
+            told = [_told(each, most) for each in found if each.became != SAME]
+            context = {"told": told, "same": _same(found), "rule": _rule(tolerance)}
+            data = filled(f"diff.{form}.j2", context, escape=form == "html").rstrip("\n")
+    return Answer(data, differs, talk)
+
+
+def _talk(each: Comparison) -> Iterator[str]:
+    for side, count in each.uncomputed.items():
+        many = "1 formula has" if count == 1 else f"{count} formulas have"
+        yield (
+            f"{side}: {many} no value, for no program has computed it; values and printed texts that "
+            "hang on it are not compared: open and save it in a spreadsheet"
+        )
+
+
+def _rule(tolerance: float) -> str:
+    return f"floats are equal within {tolerance:g} of the larger, integers and text exactly"
+
+
+def _same(found: Sequence[Comparison]) -> str:
+    """Return the line that tells workbooks without a difference, nothing if there is none."""
+    same = [each for each in found if each.became == SAME]
+    if not same:
+        return ""
+    others = "other " if len(same) < len(found) else ""
+    name = visible(same[0].name) if len(same) == 1 else f"{len(same)} {others}workbooks"
+    return f"{name}: {_COMPUTED if any(each.uncomputed for each in same) else _NOTHING}"
+
+
+def _lines(found: Sequence[Comparison], tolerance: float) -> Iterator[str]:
+    for each in found:
+        if each.became != SAME:
+            yield from _workbook(_told(each, _MOST))
+            yield ""
+    same = _same(found)
+    yield f"{same}; {_rule(tolerance)}" if same else _rule(tolerance)
+
+
+def _workbook(told: Told) -> Iterator[str]:
+    yield f"{told.name}: {told.became}"
+    for section in told.sections:
+        yield f"{section.title} ({section.count})"
+        for group in section.groups:
+            if group.count == 1:
+                yield f"  {group.lines[0].where}  {_change(group.lines[0], section)}"
+                continue
+            yield f"  {group.where} ({group.count})"
+            for line in group.lines:
+                yield f"    {line.short}  {_change(line, section)}"
+            if group.more:
+                yield f"    and {group.more} more"
+
+
+def _change(line: Line, section: Section) -> str:
+    return f"{line.old} → {line.new}" if section.is_pair else line.new
+
+
+def _told(each: Comparison, most: int | None) -> Told:
+    sections = tuple(_section(title, each.changes, most) for title in SECTIONS)
+    sections = tuple(section for section in sections if section.count)
+    counts = ", ".join(f"{section.title} {section.count}" for section in sections)
+    why = f": {each.why}" if each.why else ""
+    became = counts if each.became == CHANGED else f"{_BECAME[each.became]}{visible(why)}"
+    return Told(visible(each.name), became, sections)
+
+
+def _section(title: str, changes: Sequence[Change], most: int | None) -> Section:
+    groups: dict[tuple[str, ...], list[Change]] = {}
+    for change in changes:
+        if change.section == title:
+            kind = (change.old, change.new) if title == STRUCTURE else (change.column,)
+            groups.setdefault((change.sheet, *kind), []).append(change)
+    found = tuple(
+        Group(_place(title, key), len(each), tuple(_line(title, change) for change in each[:most]))
+        for key, each in groups.items()
+    )
+    return Section(_TITLES[title], sum(group.count for group in found), title != STRUCTURE, found)
+
+
+def _place(title: str, key: tuple[str, ...]) -> str:
+    return visible(key[0] if title == STRUCTURE else f"{key[0]}/*/{key[1]}")
+
+
+def _line(title: str, change: Change) -> Line:
+    where = f"{change.sheet}/*/{change.column} in {change.rows} rows" if change.rows > 1 else change.where
+    if title == STRUCTURE:
+        what = f"{change.old} {change.new}".strip()
+        return Line(visible(where), visible(change.row or change.column), "", what)
+    old, new = visible(change.old) or "∅", visible(change.new) or "∅"
+    return Line(visible(where), visible(change.row), old, new)
+
+
+def _json(found: Sequence[Comparison], tolerance: float) -> str:
+    content = {"tolerance": tolerance, "workbooks": [asdict(each) for each in found]}
+    return json_text(content)

@@ -1,0 +1,132 @@
+"""A workbook as lines of text that git can compare: one formula or value a line, nothing of its looks.
+
+Rows stand sorted by id, for a reviewer may have sorted the sheet otherwise; `diff` tells that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ledger.display.answer import visible
+from ledger.errors import LedgerError
+from ledger.xlsx.changes import text_of
+from ledger.xlsx.formulas import column_letters, corner
+from ledger.xlsx.places import PUBLISHED
+from ledger.xlsx.reading import named, printed
+from ledger.xlsx.record import BLOCK
+from ledger.xlsx.workbook import received
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ledger.xlsx.cells import Cell
+    from ledger.xlsx.reading import Reading, Unit
+    from ledger.xlsx.workbook import Received, Sheet
+
+_UNKNOWN = "?"
+# What a file is called in errors; git names a temporary one.
+_NAME = "workbook"
+
+
+def file_text(path: Path) -> str:
+    """Return the text of a file; why it cannot be read, if it cannot, for git would stop at an error."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return f"cannot be read: {error.strerror}\n"
+    try:
+        return "".join(f"{line}\n" for line in _lines(data)) if data else ""
+    except LedgerError as error:
+        return f"cannot be read: {visible(error.problems[0].what)}\n"
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    book = received(_NAME, data)
+    if PUBLISHED not in book.sheets:
+        return _cells(book)
+    try:
+        return _names(named(book))
+    except LedgerError as error:
+        return iter((f"[not read by names: {visible(error.problems[0].what)}]", *_cells(book)))
+
+
+def _cells(book: Received) -> Iterator[str]:
+    """Yield every cell of a workbook that is not ours, then its notes."""
+    for title, sheet in book.sheets.items():
+        yield f"[sheet {visible(title)}]"
+        for row, cells in sorted(sheet.rows.items()):
+            for column, cell in sorted(cells.items()):
+                yield _line(f"{title}!{column_letters(column)}{row}", cell, cell.formula)
+        yield from _notes(sheet, ())
+
+
+def _names(reading: Reading) -> Iterator[str]:
+    """Yield every value of a workbook of ours by names, then its printed texts."""
+    yield f"[report {visible(reading.record.report)}]"
+    for title, sheet in reading.book.sheets.items():
+        units = [unit for (on, _), unit in reading.units.items() if on == title]
+        if units:
+            yield f"[sheet {visible(title)}]"
+        for unit in units:
+            yield from _block(reading, unit) if unit.kind == BLOCK else _rows(reading, unit)
+        yield from _notes(sheet, units)
+    yield "[printed]"
+    for told, cell in printed(reading):
+        text = told.text if cell is None or cell.value is None else text_of(cell.value)
+        where = "/".join(each for each in (told.view, told.row, told.column) if each)
+        yield f"{visible(where)} = {visible(text)}"
+
+
+def _block(reading: Reading, unit: Unit) -> Iterator[str]:
+    for name in unit.names:
+        yield _line(f"{unit.sheet.title}/{name}", unit.cell("", name), reading.formula(unit, "", name))
+
+
+def _rows(reading: Reading, unit: Unit) -> Iterator[str]:
+    """Yield the formula of each column, then the rows; a cell says its formula if it has another."""
+    title, columns = unit.sheet.title, {}
+    for name in unit.names:
+        formulas = [reading.formula(unit, id_, name) for id_ in unit.ids]
+        counted = Counter(formulas).most_common(1)
+        usual = counted[0][0] if counted else None
+        if usual is not None:
+            yield f"{visible(f'{title}/*/{name}')} ={visible(usual)}"
+        cells = zip(unit.cells(unit.ids, name), formulas, strict=True)
+        columns[name] = usual, dict(zip(unit.ids, cells, strict=True))
+    for id_ in sorted(unit.ids):
+        for name, (usual, column) in columns.items():
+            cell, own = column[id_]
+            line = _line(f"{title}/{id_}/{name}", cell, own if own != usual else None)
+            yield f"{line}  no formula" if own is None and usual is not None else line
+
+
+def _line(where: str, cell: Cell | None, formula: str | None) -> str:
+    value = "" if cell is None else text_of(cell.value)
+    if cell is not None and cell.formula is not None and cell.value is None:
+        value = _UNKNOWN
+    line = f"{visible(where)} = {visible(value)}".rstrip()
+    return line if formula is None else f"{line}  ={visible(formula)}"
+
+
+def _notes(sheet: Sheet, units: Sequence[Unit]) -> Iterator[str]:
+    """Yield what is written on cells, sorted by address, each under the name of its cell."""
+    for note in sorted(sheet.notes, key=lambda each: corner(each.address)):
+        column, row = corner(note.address)
+        found = (_called(unit, row, column) for unit in units)
+        where = next((each for each in found if each), f"{sheet.title}!{note.address}")
+        yield f"note {visible(where)} = {visible(note.text)}"
+
+
+def _called(unit: Unit, row: int, column: int) -> str:
+    """Return what a cell that a note stands on is called, empty if it is none of the unit's."""
+    title = unit.sheet.title
+    if unit.kind == BLOCK:
+        return next((f"{title}/{name}" for name in unit.names if unit.rows[name] == row), "")
+    name = next((name for name, each in unit.columns.items() if each == column), None)
+    if name is None or not unit.rows:
+        return ""
+    if row == min(unit.rows.values()) - 1:
+        return f"{title}/*/{name}"
+    return next((f"{title}/{id_}/{name}" for id_, each in unit.rows.items() if each == row), "")

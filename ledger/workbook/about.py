@@ -1,0 +1,125 @@
+"""`About`, the first sheet: whether all is as published, what is claimed, how to read the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ledger.display.words import said
+from ledger.workbook.layout import sheet_reference
+from ledger.workbook.pages import One, Page, Rule, column_width, height, row
+from ledger.xlsx.places import ABOUT, CHARTS, CHECKS, DEFINITIONS, PRINTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ledger.plan.plan import Plan, PlannedTable
+    from ledger.workbook.checks import Checks
+    from ledger.workbook.styles import Kind, Styles
+    from ledger.xlsx.sheetdata import Band
+
+_NAME, _TOLD, _STATUS = 1, 2, 3
+_WIDTHS = {_TOLD: 104.0, _STATUS: 16.0}
+_NAMES, _LONGEST_NAME = 26.0, 44.0
+_VERDICT = 4
+#: A cell of each colour shows it.
+_COLOURS: tuple[tuple[str, str, Kind], ...] = (
+    ("input", "input", "typed"),
+    ("lookup", "lookup", "text"),
+    ("computed", "computed", "text"),
+    ("printed", "printed text", "text"),
+    ("id", "id", "typed"),
+    ("document", "document", "typed"),
+)
+_STEPS = ("step 1", "step 2", "step 3", "step 4")
+
+
+def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
+    """Return the page that a reader sees first."""
+    writer = _Writer(plan, checks, styles, partial(said, language=plan.language))
+    writer.write()
+    names = max(column_width([claim.name for claim in plan.claims], _LONGEST_NAME), _NAMES)
+    return Page(
+        ABOUT, tuple(writer.bands), {_NAME: names, **_WIDTHS}, links=writer.links,
+        rules=tuple(writer.rules), repeat=(1, 1), width=_STATUS, pages=1,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    plan: Plan
+    checks: Checks
+    styles: Styles
+    say: Callable[[str], str]
+    bands: list[Band] = field(default_factory=list)
+    links: dict[tuple[int, int], str] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+
+    def write(self) -> None:
+        """Write every part of the page, one below the other."""
+        title = One(self.styles.number("title"), self.plan.title)
+        self.bands.append(row(1, {_NAME: title}, 24))
+        self.bands.append(row(2, {_NAME: One(self.styles.number("basis"), self.say("about"))}))
+        verdict = One(self.styles.number("verdict", kind="text"), self.checks.verdict.text, self.checks.cell)
+        self.bands.append(row(_VERDICT, {_NAME: verdict}, 30))
+        self.rules.extend(self.checks.verdict.rules(f"A{_VERDICT}:C{_VERDICT}", f"$A${_VERDICT}"))
+        self.head("claims")
+        self.line(self.name(self.say("basis")), said(self.plan.basis, self.plan.language))
+        for claim in self.plan.claims:
+            status = self.checks.claims[claim.sheet, claim.name]
+            self.line(self.name(claim.name), claim.sentence, status, status[0])
+        if self.plan.limits:
+            self.head("limits")
+            for number, text in enumerate(self.plan.limits, 1):
+                self.line(self.name(f"{number}"), text)
+        self.head("sheets")
+        for title_, told in self.sheets():
+            self.line(self.name(title_), told, home=f"{sheet_reference(title_)}!A1")
+        self.head("colours")
+        for word, look, kind in _COLOURS:
+            sample = One(self.styles.number(look, kind=kind), self.say(f"{word} cell"))
+            self.line(sample, self.say(f"{word} told"))
+        self.head("working")
+        for number, step in enumerate(_STEPS, 1):
+            self.line(self.name(f"{number}"), self.say(step))
+
+    def head(self, word: str) -> None:
+        """Write the heading of a part below a blank row."""
+        head = self.styles.number("head")
+        cells = {_NAME: One(head, self.say(word).rstrip(":：")), _TOLD: One(head, ""), _STATUS: One(head, "")}
+        self.bands.append(row(self.bands[-1].last_row + 2, cells, 20))
+
+    def line(self, name: One, told: str, status: tuple[str, str] | None = None, home: str = "") -> None:
+        """Write a name with what is told of it; `status` is a cell of Checks and its text."""
+        number = self.bands[-1].last_row + 1
+        cells = {_NAME: name, _TOLD: One(self.styles.number("line text", kind="long"), told)}
+        if status is not None:
+            cells[_STATUS] = One(self.styles.number("status", kind="text"), status[1], status[0])
+            address = f"$C{number}"
+            self.rules.append(Rule(f"C{number}", f'{address}="{self.say("holds")}"', "good"))
+            self.rules.append(Rule(f"C{number}", f"LEN({address})>0", "bad"))
+        if home:
+            self.links[number, _NAME] = home.replace("$", "")
+        self.bands.append(row(number, cells, height({told: _WIDTHS[_TOLD]}) + 3))
+
+    def name(self, text: str) -> One:
+        """Return what stands at the left of a line."""
+        return One(self.styles.number("line name", kind="typed"), text)
+
+    def sheets(self) -> Iterator[tuple[str, str]]:
+        """Yield each sheet that is seen, with what it holds."""
+        yield CHECKS, self.say("checks told")
+        for sheet in self.plan.sheets.values():
+            yield sheet.name, sheet.title
+        yield PRINTED, self.say("printed sheet")
+        if self.plan.charts:
+            yield CHARTS, " · ".join(chart.title for chart in self.plan.charts)
+        for table in self.plan.tables.values():
+            if not table.sheet:
+                yield table.name, " · ".join(each for each in (table.label, _file(table)) if each)
+        yield DEFINITIONS, self.say("definitions told")
+
+
+def _file(table: PlannedTable) -> str:
+    return table.source.name if table.source else ""

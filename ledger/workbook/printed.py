@@ -1,0 +1,269 @@
+"""`Printed`: each view as the book prints it, every cell a formula that finds its row by id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ledger.display import rules
+from ledger.display.words import said
+from ledger.evaluate.views import heading_text, row_numbers
+from ledger.plan.plan import ID, Given
+from ledger.workbook.formulas import helpers, outside, plain_text
+from ledger.workbook.layout import Layout, cell, span
+from ledger.workbook.pages import One, Page, column_width, row
+from ledger.xlsx.formulas import column_letters
+from ledger.xlsx.places import PRINTED
+from ledger.xlsx.record import PrintedCell, line_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ledger.display.rules import Ladder
+    from ledger.evaluate.evaluate import Result, SheetResult
+    from ledger.plan.plan import Plan, PlannedSheet, PlannedView, PrintedColumn
+    from ledger.values import Values
+    from ledger.workbook.styles import Styles
+    from ledger.xlsx.sheetdata import Band
+
+#: Longer views are not printed in the workbook.
+LONGEST = 1_000
+_FIRST = 3
+# id and position of a row, then x, k, y, n of each printed column.
+_ROW_HELPERS, _CELL_HELPERS = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A printed cell: where it stands, what it prints of which row of its sheet (None: a name of no row)."""
+
+    row: int
+    column: int
+    helper: int
+    printed: PrintedColumn
+    number: int | None
+
+
+def printed_page(
+    plan: Plan, result: Result, layout: Layout, styles: Styles
+) -> tuple[Page, tuple[PrintedCell, ...]]:
+    """Return the page of every view that is short enough, and what each of its cells prints."""
+    views = [view for view in plan.views if len(row_numbers(view, result.sheets[view.sheet])) <= LONGEST]
+    widest = max((_visible(view, result) for view in views), default=1)
+    title = f"{plan.title} · {said('printed', plan.language)}"
+    bands: list[Band] = [row(1, {1: One(styles.number("title"), title)}, 22)]
+    shown: dict[int, list[str]] = {}
+    printed: list[PrintedCell] = []
+    last, start = widest, _FIRST
+    for view in views:
+        on = plan.sheets[view.sheet], result.sheets[view.sheet]
+        writer = _Writer(view, *on, layout, styles, widest + 3, shown, printed)
+        bands += writer.bands(start)
+        start = bands[-1].last_row + 3
+        last = max(last, *(each.column for band in bands for each in band.columns))
+    bands += _told(plan, start, styles)
+    widths = {column: column_width(told, 60) for column, told in shown.items()}
+    grouped = (widest + 2, last) if last > widest else None
+    return Page(PRINTED, tuple(bands), widths, helpers=grouped, repeat=(1, 1), width=widest), tuple(printed)
+
+
+def _told(plan: Plan, start: int, styles: Styles) -> Iterator[Band]:
+    """Yield what the numbers rest on and what they leave out."""
+    texts = [said(plan.basis, plan.language)]
+    texts += [said("limits", plan.language), *plan.limits] if plan.limits else []
+    for number, text in enumerate(texts, start):
+        yield row(number, {1: One(styles.number("basis"), text)})
+
+
+def _visible(view: PlannedView, result: Result) -> int:
+    if view.kind == "record":
+        return 2
+    if view.kind == "matrix":
+        values = result.sheets[view.sheet].values[view.columns[1].node]
+        return 1 + len(dict.fromkeys(_printed(view.columns[1], values)))
+    return len(view.columns)
+
+
+def _printed(column: PrintedColumn, values: Values) -> list[str]:
+    return rules.printed(column.ladder or rules.Ladder(()), values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Writer:
+    view: PlannedView
+    sheet: PlannedSheet
+    result: SheetResult
+    layout: Layout
+    styles: Styles
+    right: int
+    shown: dict[int, list[str]]
+    cells_told: list[PrintedCell]
+
+    def bands(self, start: int) -> Iterator[Band]:
+        """Yield the rows of the view from row `start` on: its title, its heading, its cells."""
+        yield row(start, {1: One(self.styles.number("name"), self.view.title)})
+        heading, spots = {"table": self.table, "record": self.record, "matrix": self.matrix}[self.view.kind](
+            start + 1
+        )
+        rows: dict[int, dict[int, One]] = {start + 1: heading} if heading else {}
+        for spot in spots:
+            rows.setdefault(spot.row, {}).update(self.cells(spot))
+        for number in {spot.row for spot in spots}:
+            # By which a later reader finds the row, whatever was inserted above it.
+            line = One(self.styles.number("helper", kind="typed"), line_mark(self.view.name, number))
+            rows[number][self.right - 1] = line
+        for number in sorted(rows):
+            yield row(number, rows[number])
+
+    def table(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+        """Return heading and spots of a table: one helper group a column, one id a row."""
+        heading: dict[int, One] = {}
+        for i, column in enumerate(self.view.columns, 1):
+            heading |= self.heading(
+                column, _Spot(start, i, max((self.right - 1, *heading)) + 1, column, None)
+            )
+        rows = row_numbers(self.view, self.result)
+        spots = [
+            _Spot(start + 1 + i, j, self.right + _ROW_HELPERS + (j - 1) * _CELL_HELPERS, column, number)
+            for i, number in enumerate(rows)
+            for j, column in enumerate(self.view.columns, 1)
+        ]
+        return heading, spots
+
+    def record(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+        """Return the spots of a record, one below the other; its headings stand at the left."""
+        number = row_numbers(self.view, self.result)[0] if self.sheet.axes else None
+        return {}, [
+            _Spot(start + i, 2, self.right + _ROW_HELPERS, column, number)
+            for i, column in enumerate(self.view.columns)
+        ]
+
+    def matrix(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+        """Return heading and spots of a matrix: a helper group and an id for each column."""
+        down, across, cell_ = self.view.columns
+        downs = _printed(down, self.result.values[down.node])
+        acrosses = _printed(across, self.result.values[across.node])
+        rows, columns = list(dict.fromkeys(downs)), list(dict.fromkeys(acrosses))
+        group = _ROW_HELPERS + _CELL_HELPERS
+        spots = [_Spot(start + 1 + i, 1, self.right, down, downs.index(text)) for i, text in enumerate(rows)]
+        spots += [
+            _Spot(start, 2 + i, self.right + group * (1 + i), across, acrosses.index(text))
+            for i, text in enumerate(columns)
+        ]
+        spots += [
+            _Spot(
+                start + 1 + rows.index(a),
+                2 + columns.index(b),
+                self.right + group * (1 + columns.index(b)),
+                cell_,
+                i,
+            )
+            for i, (a, b) in enumerate(zip(downs, acrosses, strict=True))
+        ]
+        return self.heading(down, _Spot(start, 1, self.right + group * (1 + len(columns)), down, None)), spots
+
+    def heading(self, column: PrintedColumn, spot: _Spot) -> dict[int, One]:
+        """Return a heading and its helper cells; names in its label are live."""
+        text = heading_text(column, self.sheet, self.result)
+        self.shown.setdefault(spot.column, []).append(text)
+        cells: dict[int, One] = {}
+        parts = []
+        for before, name in column.heading:
+            parts.append(_quoted(before))
+            if name:
+                inner, told = self.named(name, replace(spot, helper=_free(cells, spot.helper)))
+                cells |= inner
+                parts.append(told)
+        live = any(name for _, name in column.heading)
+        formula = "&".join(part for part in parts if part) if live else None
+        return {**cells, spot.column: One(self.styles.number("head"), text, formula)}
+
+    def named(self, name: str, spot: _Spot) -> tuple[dict[int, One], str]:
+        """Return the helper cells of a name in a label, and the formula of its printed text."""
+        node, source = self.sheet.nodes[name], outside(self.layout, self.sheet.name, name)
+        if node.kind.kind == "text" and isinstance(node.how, Given):
+            return {}, source
+        return self.told(node.ladder, node.kind.kind, self.result.values[name], source, spot)
+
+    def cells(self, spot: _Spot) -> dict[int, One]:
+        """Return the printed cell and its helper cells."""
+        node = self.sheet.nodes[spot.printed.node]
+        cells: dict[int, One] = {}
+        first = spot.helper
+        if self.view.kind == "record":
+            right = first + _ROW_HELPERS + _CELL_HELPERS
+            cells |= self.heading(spot.printed, replace(spot, column=1, helper=right))
+        position = None
+        if spot.number is not None and node.varies:
+            at = self.right if self.view.kind == "table" else first
+            first = first if self.view.kind == "table" else first + _ROW_HELPERS
+            position = cell(at + 1, spot.row)
+            cells |= self.row_helpers(spot, at)
+        elif self.view.kind == "matrix":
+            first += _ROW_HELPERS
+        number = spot.number if node.varies and spot.number is not None else 0
+        value = self.result.values[node.name].take(slice(number, number + 1))
+        return cells | self.printed(spot, value, self.fetch(node.name, position), first)
+
+    def row_helpers(self, spot: _Spot, at: int) -> dict[int, One]:
+        """Return the id of a row and where the ledger sheet has it now."""
+        style, number = self.styles.number("helper", kind="typed"), spot.number or 0
+        on = self.layout.sheets[self.sheet.name]
+        ids = span(self.sheet.name, on.columns[ID], on.first, on.last)
+        return {
+            at: One(style, self.result.ids[number]),
+            at + 1: One(
+                self.styles.number("helper"), float(number + 1), f"MATCH({cell(at, spot.row)},{ids},0)"
+            ),
+        }
+
+    def fetch(self, name: str, position: str | None) -> str:
+        """Return the formula that fetches a name from the ledger sheet."""
+        source = outside(self.layout, self.sheet.name, name)
+        return f"INDEX({source},{position})" if position else source
+
+    def printed(self, spot: _Spot, value: Values, fetched: str, first: int) -> dict[int, One]:
+        """Return x, k, y, n and the printed text of one cell."""
+        printed, column = spot.printed, spot.column
+        (text,) = _printed(printed, value)
+        cells, formula = self.told(printed.ladder, printed.kind, value, fetched, replace(spot, helper=first))
+        look = "printed" if value.data.dtype == np.float64 and self.view.kind != "record" else "printed text"
+        if self._is_top(spot):
+            look = "head"
+            before = f"{heading_text(printed, self.sheet, self.result)} "
+            text, formula = before + text, f"{_quoted(before)}&{formula}"
+        self.shown.setdefault(column, []).append(text)
+        row_id = "" if spot.number is None else self.result.ids[spot.number]
+        address = f"{column_letters(column)}{spot.row}"
+        self.cells_told.append(PrintedCell(address, self.view.name, row_id, printed.name, text))
+        return {**cells, column: One(self.styles.number(look), text, formula)}
+
+    def told(
+        self, ladder: Ladder | None, kind: str, value: Values, fetched: str, spot: _Spot
+    ) -> tuple[dict[int, One], str]:
+        """Return the cells x, k, y, n, from column `spot.helper` on, and the formula of the printed text."""
+        first, style = spot.helper, self.styles.number("helper")
+        x, *inner = (cell(first + i, spot.row) for i in range(_CELL_HELPERS))
+        cells = {first: One(style, value, fetched)}
+        if ladder is None or not ladder.steps:
+            return cells, plain_text(kind, x)
+        *formulas, last = helpers(self.layout, ladder, x, (inner[0], inner[1], inner[2]))
+        worked = rules.worked(ladder, value)
+        for i, (formula, each) in enumerate(zip(formulas, (worked.k, worked.y, worked.n), strict=True), 1):
+            cells[first + i] = One(style, each, formula)
+        return cells, last
+
+    def _is_top(self, spot: _Spot) -> bool:
+        """Whether a spot is the heading of a matrix column."""
+        return self.view.kind == "matrix" and spot.printed is self.view.columns[1]
+
+
+def _free(cells: Iterable[int], first: int) -> int:
+    """Return the column right of all `cells`, `first` or further right."""
+    return max((first - 1, *cells)) + 1
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if text else ""

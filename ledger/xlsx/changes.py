@@ -1,0 +1,250 @@
+"""What differs between two workbooks of ours: rows by id, columns by name, whatever stands where.
+
+Structure, formulas, values and printed texts are told apart: a formula may change and its value not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger.values import number_text
+from ledger.xlsx.cells import ErrorValue
+from ledger.xlsx.formulatree import same_formula
+from ledger.xlsx.places import PRINTED
+from ledger.xlsx.reading import printed
+from ledger.xlsx.record import BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ledger.xlsx.cells import Cell, Scalar
+    from ledger.xlsx.reading import Reading, Unit
+
+STRUCTURE, FORMULA, VALUE, DISPLAY = "structure", "formula", "value", "display"
+#: What became of a line of a table.
+GONE, NEW, REORDERED = "gone", "new", "in another order"
+SECTIONS = (STRUCTURE, FORMULA, VALUE, DISPLAY)
+#: Numbers are the same within this, relative to the larger; whole numbers up to 15 digits must be equal.
+TOLERANCE = 1e-12
+_EXACT = 1e15
+_UNNAMED = {"#NUM!", "#VALUE!"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference: in which section, on which sheet, in which row (empty for all) and column.
+
+    `rows` says how many rows of the column it is true of.
+    """
+
+    section: str
+    sheet: str
+    row: str
+    column: str
+    old: str
+    new: str
+    rows: int = 1
+
+    @property
+    def where(self) -> str:
+        """The place, as `explain` takes it."""
+        return "/".join(each for each in (self.sheet, self.row, self.column) if each)
+
+
+def changes(old: Reading, new: Reading, tolerance: float = TOLERANCE) -> tuple[Change, ...]:
+    """Return every difference, by section and in the order of the workbook."""
+    found = [*_structure(old, new)]
+    for key, unit in new.units.items():
+        if key in old.units:
+            found += _unit(old, old.units[key], new, unit, tolerance)
+    found += _printed(old, new)
+    return tuple(change for section in SECTIONS for change in found if change.section == section)
+
+
+def same_value(old: Scalar, new: Scalar, tolerance: float = TOLERANCE) -> bool:
+    """Whether two values are the same; an empty cell is an empty text, and some errors have two names."""
+    match old, new:
+        case float(), float():
+            if old.is_integer() and new.is_integer() and max(abs(old), abs(new)) < _EXACT:
+                return old == new
+            return math.isclose(old, new, rel_tol=tolerance)
+        case ErrorValue(a), ErrorValue(b):
+            return a == b or {a, b} <= _UNNAMED
+        case (None, "") | ("", None):
+            return True
+    return type(old) is type(new) and old == new
+
+
+def uncomputed(reading: Reading) -> int:
+    """Return how many formulas have no value: a program saved them that does not compute."""
+    return sum(
+        cell.formula is not None and cell.value is None
+        for title in (*reading.places, PRINTED)
+        if title in reading.book.sheets
+        for row in reading.book.sheets[title].rows.values()
+        for cell in row.values()
+    )
+
+
+def text_of(value: Scalar) -> str:
+    """Return a value as it is told: a number with all its digits, nothing for an empty cell."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).upper()
+        case float():
+            return number_text(value)
+    return str(value)
+
+
+def _structure(old: Reading, new: Reading) -> Iterator[Change]:
+    for title in old.book.sheets:
+        if title not in new.book.sheets:
+            yield Change(STRUCTURE, title, "", "", "sheet", "gone")
+    for title in new.book.sheets:
+        if title not in old.book.sheets:
+            yield Change(STRUCTURE, title, "", "", "", "a new sheet")
+    for key, unit in old.units.items():
+        if key not in new.units and unit.sheet.title in new.book.sheets:
+            yield Change(STRUCTURE, unit.sheet.title, "", "", unit.kind, "gone")
+    for key, unit in new.units.items():
+        if key in old.units:
+            yield from _lines(old.units[key], unit)
+    yield from _views(old, new)
+
+
+def _views(old: Reading, new: Reading) -> Iterator[Change]:
+    """Yield views and columns of views that came or went; their rows are rows of a worksheet."""
+    was, is_ = _printed_columns(old), _printed_columns(new)
+    for view in was:
+        if view not in is_:
+            yield Change(STRUCTURE, PRINTED, view, "", "view", "gone")
+    for view, columns in is_.items():
+        if view not in was:
+            yield Change(STRUCTURE, PRINTED, view, "", "", "a new view")
+            continue
+        for column in was[view]:
+            if column not in columns:
+                yield Change(STRUCTURE, PRINTED, view, column, "column", "gone")
+        for column in columns:
+            if column not in was[view]:
+                yield Change(STRUCTURE, PRINTED, view, column, "", "a new column")
+
+
+def _printed_columns(reading: Reading) -> dict[str, dict[str, None]]:
+    found: dict[str, dict[str, None]] = {}
+    for each in reading.record.printed:
+        found.setdefault(each.view, {})[each.column] = None
+    return found
+
+
+def _lines(old: Unit, new: Unit) -> Iterator[Change]:
+    """Yield columns and rows that came or went, and whether those that stayed are in another order."""
+    sheet = new.sheet.title
+    for what, before, now in (("column", old.names, new.names), ("row", old.ids, new.ids)):
+        word = "name" if what == "column" and new.kind == BLOCK else what
+        told = {GONE: (word, GONE), NEW: ("", f"a new {word}"), REORDERED: (f"{word}s", REORDERED)}
+        for each, became in moves(before, now):
+            yield Change(STRUCTURE, sheet, *_line(what, each), *told[became])
+
+
+def moves(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name that went or came, and the empty name if those that stayed are in another order."""
+    was, is_ = set(before), set(now)
+    yield from ((each, GONE) for each in before if each not in is_)
+    yield from ((each, NEW) for each in now if each not in was)
+    if [each for each in before if each in is_] != [each for each in now if each in was]:
+        yield "", REORDERED
+
+
+def _line(what: str, each: str) -> tuple[str, str]:
+    return (each, "") if what == "row" else ("", each)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of a unit in the rows that both workbooks have: its cells before and now."""
+
+    name: str
+    was: Unit
+    now: Unit
+    ids: Sequence[str]
+    before: Sequence[Cell | None]
+    after: Sequence[Cell | None]
+
+    def change(self, section: str, row: str, old: str, new: str, rows: int = 1) -> Change:
+        """Return a difference in this column."""
+        return Change(section, self.now.sheet.title, row, self.name, old, new, rows)
+
+
+def _unit(old: Reading, was: Unit, new: Reading, now: Unit, tolerance: float) -> Iterator[Change]:
+    ids = [id_ for id_ in now.ids if id_ in was.rows or now.kind == BLOCK]
+    for name in now.names:
+        if name in was.columns:
+            column = _Column(name, was, now, ids, was.cells(ids, name), now.cells(ids, name))
+            yield from _formulas(old, new, column)
+            yield from _values(column, tolerance)
+
+
+def _formulas(old: Reading, new: Reading, column: _Column) -> Iterator[Change]:
+    """Yield formulas that changed: once for a whole column, else row by row."""
+    found: dict[tuple[str | None, str | None, str, str], list[str]] = {}
+    for id_, left, right in zip(column.ids, column.before, column.after, strict=True):
+        if (left is None or left.formula is None) and (right is None or right.formula is None):
+            continue
+        before = _in_names(old, column.was, id_, column.name, left)
+        after = _in_names(new, column.now, id_, column.name, right)
+        if before != after:
+            found.setdefault((before, after, _told(before, left), _told(after, right)), []).append(id_)
+    for (before, after, was, now), rows in found.items():
+        if before is not None and after is not None and same_formula(before, after):
+            continue
+        if len(rows) == len(column.ids) and len(rows) > 1:
+            yield column.change(FORMULA, "", was, now, len(rows))
+        else:
+            for id_ in rows:
+                yield column.change(FORMULA, id_, was, now)
+
+
+def _in_names(reading: Reading, unit: Unit, id_: str, name: str, cell: Cell | None) -> str | None:
+    if cell is None or cell.formula is None:
+        return None
+    row, column = unit.place(id_, name)
+    return reading.in_names(unit.sheet.title, row, column, cell.formula)
+
+
+def _told(formula: str | None, cell: Cell | None) -> str:
+    if formula is not None:
+        return f"={formula}"
+    return text_of(None if cell is None else cell.value)
+
+
+def _values(column: _Column, tolerance: float) -> Iterator[Change]:
+    """Yield values that changed; a formula whose value no program has left in its cell is not compared."""
+    for id_, before, after in zip(column.ids, column.before, column.after, strict=True):
+        left = None if before is None else before.value
+        right = None if after is None else after.value
+        if left == right and type(left) is type(right):
+            continue
+        if not _is_unknown(before) and not _is_unknown(after) and not same_value(left, right, tolerance):
+            yield column.change(VALUE, id_, text_of(left), text_of(right))
+
+
+def _is_unknown(cell: Cell | None) -> bool:
+    return cell is not None and cell.formula is not None and cell.value is None
+
+
+def _printed(old: Reading, new: Reading) -> Iterator[Change]:
+    """Yield printed texts that changed, by view, row and column."""
+    before = {(each.view, each.row, each.column): _shown(each.text, cell) for each, cell in printed(old)}
+    after = {(each.view, each.row, each.column): _shown(each.text, cell) for each, cell in printed(new)}
+    for key, text in after.items():
+        if key in before and before[key] != text:
+            yield Change(DISPLAY, *key, before[key], text)
+
+
+def _shown(published: str, cell: Cell | None) -> str:
+    return published if cell is None or cell.value is None else text_of(cell.value)

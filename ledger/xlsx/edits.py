@@ -1,0 +1,220 @@
+"""What was changed in a workbook since it was published, by its own record: inputs, formulas, rows, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger.xlsx.changes import NEW, moves, same_value, text_of
+from ledger.xlsx.formulas import corner
+from ledger.xlsx.formulatree import same_formula
+from ledger.xlsx.places import FIXED_SHEETS, PRINTED
+from ledger.xlsx.reading import printed
+from ledger.xlsx.record import BLOCK, blank_or
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.xlsx.cells import Scalar
+    from ledger.xlsx.reading import Reading, Unit
+    from ledger.xlsx.workbook import Note
+
+#: Cells are as published within this: a spreadsheet saves 15 digits.
+SAVED = 1e-14
+
+
+@dataclass(frozen=True, slots=True)
+class InputEdit:
+    """An input that was changed: its sheet, kind of unit, row id (empty in a block), name, both values."""
+
+    sheet: str
+    kind: str
+    row: str
+    name: str
+    old: Scalar
+    new: Scalar
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaEdit:
+    """A formula that was changed, in names; `new` is None where a constant was typed over it.
+
+    A formula typed over an input has no `old`.  `value` is what the cell shows, None where no program has
+    computed it; `rows` are all rows of the column in which the same was done.
+    """
+
+    sheet: str
+    kind: str
+    rows: tuple[str, ...]
+    name: str
+    old: str | None
+    new: str | None
+    value: Scalar
+    address: str
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StructureEdit:
+    """A row, column or sheet that came or went, or an order that changed; `told` has a new row's inputs."""
+
+    sheet: str
+    what: str
+    name: str
+    change: str
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEdit:
+    """A note that somebody left: where, by whom, what it says."""
+
+    sheet: str
+    place: str
+    address: str
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Everything that was changed in a workbook; `typed` are constants over formulas of `Printed`."""
+
+    inputs: tuple[InputEdit, ...]
+    formulas: tuple[FormulaEdit, ...]
+    structure: tuple[StructureEdit, ...]
+    notes: tuple[NoteEdit, ...]
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.inputs or self.formulas or self.structure or self.notes)
+
+
+def edits(now: Reading, built: Reading) -> Edits:
+    """Return what was changed in a workbook; `built` tells which notes and sheets it had when written."""
+    units = tuple(now.units.values())
+    formulas = [each for unit in units for each in _formulas(now, unit)]
+    return Edits(
+        tuple(each for unit in units for each in _inputs(unit)),
+        (*formulas, *_printed(now)),
+        (*_sheets(now, built), *(each for unit in units for each in _structure(unit))),
+        tuple(_notes(now, built)),
+    )
+
+
+def _published(unit: Unit) -> dict[str, int]:
+    return {id_: number for number, id_ in enumerate(unit.recorded.ids())}
+
+
+def _inputs(unit: Unit) -> Iterator[InputEdit]:
+    """Yield the cells without a formula whose value is not the published one; keys make rows, not edits."""
+    recorded, numbers = unit.recorded, _published(unit)
+    keys = () if unit.kind == BLOCK else recorded.names[:1]
+    for name in unit.names:
+        if name in recorded.formulas or name not in recorded.values or name in keys:
+            continue
+        for id_ in unit.ids:
+            if id_ not in numbers:
+                continue
+            was = blank_or(recorded.values[name][numbers[id_]])
+            cell = unit.cell(id_, name)
+            is_ = None if cell is None else cell.value
+            if (cell is None or cell.formula is None) and not same_value(was, is_, SAVED):
+                yield InputEdit(unit.sheet.title, unit.kind, id_, name, was, is_, unit.address(id_, name))
+
+
+def _formulas(now: Reading, unit: Unit) -> Iterator[FormulaEdit]:
+    """Yield each change of a formula once, with the rows of its column in which it was made."""
+    numbers = _published(unit)
+    rows = [id_ for id_ in unit.ids if id_ in numbers]
+    for name in unit.names:
+        if name not in unit.recorded.values:
+            continue
+        found: dict[tuple[str | None, str], list[str]] = {}
+        for id_ in rows:
+            cell, new = unit.cell(id_, name), now.formula(unit, id_, name)
+            old = unit.recorded.formulas.get(name)
+            if _is_changed(old, new):
+                found.setdefault((new, "" if new else text_of(cell.value if cell else None)), []).append(id_)
+        for (new, _), ids in found.items():
+            cell = unit.cell(ids[0], name)
+            yield FormulaEdit(
+                unit.sheet.title, unit.kind, tuple(ids), name, unit.recorded.formulas.get(name), new,
+                cell.value if cell else None, unit.address(ids[0], name), len(ids) == len(rows),
+            )  # fmt: skip
+
+
+def _is_changed(old: str | None, new: str | None) -> bool:
+    if old is None or new is None:
+        return old is not new
+    return not same_formula(old, new)
+
+
+def _printed(now: Reading) -> Iterator[FormulaEdit]:
+    """Yield the printed cells over which a constant was typed."""
+    for each, cell in printed(now):
+        if cell is not None and cell.formula is None:
+            where = f"{PRINTED}!{each.address}"
+            yield FormulaEdit(
+                PRINTED, each.view, (each.row,), each.column, "", None, cell.value, where, whole=False
+            )
+
+
+def _sheets(now: Reading, built: Reading) -> Iterator[StructureEdit]:
+    for title in now.book.sheets:
+        if title not in built.book.sheets and title not in now.places:
+            yield StructureEdit(title, "sheet", title, "new")
+    for title in dict.fromkeys(title for title, _ in now.record.units):
+        if title not in now.places:
+            yield StructureEdit(title, "sheet", title, "gone")
+    for title in FIXED_SHEETS:
+        if title in built.book.sheets and title not in now.book.sheets:
+            yield StructureEdit(title, "sheet", title, "gone")
+
+
+def _structure(unit: Unit) -> Iterator[StructureEdit]:
+    """Yield rows and columns that came or went, and whether those that stayed are in another order."""
+    title = unit.sheet.title
+    word = "name" if unit.kind == BLOCK else "column"
+    lines = ((word, unit.recorded.names, unit.names), ("row", unit.recorded.ids(), unit.ids))
+    for what, before, now in lines:
+        for each, became in moves(before, now):
+            told = _told(unit, each) if (what, became) == ("row", NEW) else ""
+            yield StructureEdit(title, what, each, became, told)
+
+
+def _told(unit: Unit, id_: str) -> str:
+    """Return the inputs of a row, which an author copies into the CSV."""
+    cells = {name: unit.cell(id_, name) for name in unit.names[1:]}
+    told = {name: text_of(cell.value) for name, cell in cells.items() if cell and cell.formula is None}
+    return ", ".join(f"{name}={text}" for name, text in told.items() if text)
+
+
+def _notes(now: Reading, built: Reading) -> Iterator[NoteEdit]:
+    """Yield the notes whose text the workbook did not have when it was written."""
+    known = {title: {_words(note.text) for note in sheet.notes} for title, sheet in built.book.sheets.items()}
+    for title, sheet in now.book.sheets.items():
+        for note in sheet.notes:
+            if _words(note.text) not in known.get(title, set()):
+                place = _place(now, title, note.address)
+                yield NoteEdit(title, place, f"{title}!{note.address}", note.author.strip(), _said(note))
+
+
+def _said(note: Note) -> str:
+    """Return what a note says: a spreadsheet begins it with its author's name."""
+    return note.text.strip().removeprefix(f"{note.author.strip()}:").strip()
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _place(now: Reading, title: str, address: str) -> str:
+    """Return what an address is called: sheet/row/column, sheet/name in a block, else nothing."""
+    column, row = corner(address)
+    on = now.places.get(title)
+    if on is None:
+        return ""
+    name = on.block.get(row) or on.columns.get(column, "")
+    return "/".join(each for each in (title, on.ids.get(row, ""), name) if each)

@@ -1,0 +1,221 @@
+"""A stamp says "fresh" only where the whole work would; without one the answer is the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+from projects import BOOK, digests, edit, ledger, write_book
+
+from ledger.declarations import project
+from ledger.project import stamp
+
+FRESH = f"{stamp.FRESH}\n"
+STAMP = ".ledger/stamp.json"
+
+
+def test_a_build_leaves_a_stamp_of_every_file_that_it_reads_or_writes(book):
+    files = json.loads((book / STAMP).read_bytes())["files"]
+    assert files == {name: digest for name, digest in digests(book).items() if name != STAMP}
+
+
+def test_a_stamp_names_no_folder_of_this_machine(book):
+    assert str(book.parent).encode() not in (book / STAMP).read_bytes()
+
+
+def test_a_book_is_as_fresh_in_another_folder(book, tmp_path):
+    moved = shutil.move(book, tmp_path / "moved")
+    assert stamp.is_fresh(moved)
+
+
+@pytest.mark.parametrize("arguments", [("first",), ("--set", "k=3"), ("--out", "else")])
+def test_a_build_of_a_part_leaves_no_stamp(arguments, book):
+    (book / STAMP).unlink()
+    assert ledger(book, "build", *arguments).code == 0
+    assert not (book / STAMP).exists()
+
+
+def test_a_second_build_does_not_touch_the_stamp(book):
+    before = (book / STAMP).stat().st_mtime_ns
+    assert ledger(book, "build").code == 0
+    assert (book / STAMP).stat().st_mtime_ns == before
+
+
+NEW = {
+    "scenario": "scenarios/deep/er.csv",
+    "report": "reports/third.toml",
+    "model": "reports/models/other.toml",
+    "template": "templates/x/y.md.j2",
+    "chapter": "chapters/3.md",
+}
+
+
+@pytest.mark.parametrize("name", NEW.values(), ids=NEW)
+def test_a_new_file_that_a_build_would_read_makes_the_check_work(name, book):
+    (book / name).parent.mkdir(exist_ok=True)
+    (book / name).write_text("", encoding="utf-8")
+    assert not stamp.is_fresh(book)
+
+
+@pytest.mark.parametrize("name", ["notes.md", "scenarios/notes.txt", "reports/first/extra.md"])
+def test_a_new_file_that_no_build_reads_does_not(name, book):
+    (book / name).write_text("", encoding="utf-8")
+    assert stamp.is_fresh(book)
+
+
+def test_every_file_that_changes_or_goes_makes_the_check_work(book):
+    seen = []
+    for name in digests(book):
+        data = (book / name).read_bytes()
+        (book / name).write_bytes(data + b" ")
+        changed = stamp.is_fresh(book)
+        (book / name).unlink()
+        if changed is not (name == STAMP) or stamp.is_fresh(book):
+            seen.append(name)
+        (book / name).write_bytes(data)
+    assert seen == []
+    assert stamp.is_fresh(book)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[]",
+        "{}",
+        '{"version": 0}',
+        '{"version": 2, "engine": 1, "where": [], "files": 3}',
+        "\x00",
+    ],
+)
+def test_a_damaged_stamp_is_no_stamp(text, book):
+    (book / STAMP).write_text(text, encoding="utf-8")
+    assert not stamp.is_fresh(book)
+    ran = ledger(book, "check")
+    assert (ran.code, ran.out, ran.err) == (0, FRESH, "")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "options"),
+    [("chapters/1.md", "682.67", "682.68", ()), ("scenarios/machines.csv", "5.0", "5.5", ("--json",))],
+    ids=["edited", "moved"],
+)
+def test_without_a_stamp_the_answer_is_the_same(file, old, new, options, book):
+    fresh = ledger(book, "check", *options)
+    edit(book / file, old, new)
+    stale = ledger(book, "check", *options)
+    (book / STAMP).unlink()
+    assert ledger(book, "check", *options) == stale
+    edit(book / file, new, old)
+    assert ledger(book, "check", *options) == fresh
+
+
+def test_check_leaves_no_stamp(book):
+    (book / STAMP).unlink()
+    before = digests(book)
+    assert ledger(book, "check").out == ledger(book, "check", "--full").out == FRESH
+    assert digests(book) == before
+
+
+def test_a_file_edited_during_the_build_is_not_taken_for_built(book, monkeypatch):
+    """The build has read the old number; the stamp must not hold the new one."""
+    edit(book / "scenarios/machines.csv", "5.0", "6.0")
+    fsync = os.fsync
+
+    def edits(handle):
+        if b"6.0" in (book / "scenarios/machines.csv").read_bytes():
+            edit(book / "scenarios/machines.csv", "6.0", "7.0")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", edits)
+    assert ledger(book, "build").code == 0
+    ran = ledger(book, "check")
+    assert (ran.code, ran.lines[0]) == (1, "scenarios/machines.csv:3 speed 6.0 → 7.0")
+
+
+def test_an_output_edited_during_the_build_is_stale(book, monkeypatch):
+    edit(book / "scenarios/machines.csv", "5.0", "6.0")
+    replace = os.replace
+
+    def edits(source, target, **options):
+        replace(source, target, **options)
+        if str(target).endswith("one.csv"):
+            target.write_bytes(b"edited")
+
+    monkeypatch.setattr(os, "replace", edits)
+    assert ledger(book, "build").code == 0
+    assert ledger(book, "check").lines[-2:] == [
+        "stale             reports/first/one.csv",
+        "1 file is stale; run: tile-ledger build",
+    ]
+
+
+def test_a_stamp_that_cannot_be_written_is_talk(book):
+    shutil.rmtree(book / ".ledger")
+    (book / ".ledger").write_text("a file where the folder would be", encoding="utf-8")
+    ran = ledger(book, "build")
+    assert ran.code == 0
+    assert ".ledger/stamp.json: cannot be written: Not a directory" in ran.err
+    assert "the next check will do the whole work" in ran.err
+    assert ledger(book, "check").out == FRESH
+
+
+def test_an_engine_that_changed_makes_the_check_work(monkeypatch, tmp_path):
+    engine = tmp_path / "engine"
+    shutil.copytree(stamp._ENGINE, engine)  # noqa: SLF001  # where the engine's files are
+    monkeypatch.setattr(stamp, "_ENGINE", engine)
+    before = stamp.engine_hash()
+    (engine / "display.py").write_text("# another rule\n", encoding="utf-8")
+    assert stamp.engine_hash() != before
+
+
+@pytest.mark.parametrize("name", ["templates/table.md.j2", "models/new.toml"])
+def test_what_the_package_brings_counts_as_the_engine(name, monkeypatch, tmp_path):
+    """A project without templates of its own is written by these."""
+    for folder in ("templates", "models"):
+        shutil.copytree(project.packaged(folder), tmp_path / folder)
+    monkeypatch.setattr(stamp, "packaged", lambda folder: tmp_path / folder)
+    before = stamp.engine_hash()
+    (tmp_path / name).write_text("", encoding="utf-8")
+    assert stamp.engine_hash() != before
+
+
+def test_folders_of_one_name_are_all_watched(tmp_path):
+    """Reports and scenarios in one folder."""
+    folder = write_book(
+        tmp_path / "flat",
+        {
+            "ledger.toml": 'reports = "r"\nmodels = "m"\nscenarios = "r"\n',
+            "r/loans.csv": "id,sum\na,1\n",
+            "r/it.toml": """
+                [tables.loans.fields]
+                sum = {}
+                [sheets.s]
+                rows = "loans"
+                [views.v]
+                sheet = "s"
+                columns = ["sum"]
+                """,
+        },
+    )
+    assert stamp.is_fresh(folder)
+    (folder / "r/new.toml").write_text("", encoding="utf-8")
+    assert not stamp.is_fresh(folder)
+
+
+def test_outputs_outside_the_project_are_watched(tmp_path):
+
+    files = dict(BOOK)
+    files["ledger.toml"] += 'reports = "../out"\nmodels = "reports/models"\n'
+    for name in ("first", "second"):
+        text = files.pop(f"reports/{name}.toml")
+        files[f"../out/{name}.toml"] = text
+    folder = write_book(tmp_path / "book", files)
+    assert stamp.is_fresh(folder)
+    (tmp_path / "out/first/grid.csv").write_text("", encoding="utf-8")
+    ran = ledger(folder, "check")
+    assert (ran.code, ran.lines[0]) == (1, "stale             ../out/first/grid.csv")
