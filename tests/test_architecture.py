@@ -1,4 +1,4 @@
-"""The shape of the engine: rooms and their floors, doors, and the words it must not know."""
+"""The shape of the engine: rooms on floors, doors, what a class may do, and the words it must not know."""
 
 import ast
 import re
@@ -40,6 +40,7 @@ GPU_WORDS = re.compile(
     r"(?i)\b(gemm|cuda|gpu|nvidia|amd|warps?|occupancy|smem|sm_\w+|block_[mnk]|roofline|fp\d+|bf16|h100|tensor|hbm)\b"
 )
 LONGEST_FUNCTION, MOST_PARAMETERS = 30, 6
+ACCUMULATING = re.compile(r"\b(list|dict|set)\b")
 
 
 def dotted(path):
@@ -69,6 +70,10 @@ def engine_imports(name):
         if each.startswith("ledger."):
             inner = each.removeprefix("ledger.")
             yield inner if inner in TREES else inner.rpartition(".")[0]
+
+
+def classes(name):
+    return [node for node in ast.walk(TREES[name]) if isinstance(node, ast.ClassDef)]
 
 
 def test_there_are_eleven_rooms_on_ten_floors_at_most():
@@ -125,6 +130,30 @@ def test_functions_are_short(name):
             if lines > LONGEST_FUNCTION or many > MOST_PARAMETERS:
                 long.append(f"{name}.{node.name}: {lines} lines, {many} parameters")
     assert long == []
+
+
+def test_no_class_has_the_name_of_another():
+    seen = {}
+    for name in TREES:
+        for node in classes(name):
+            seen.setdefault(node.name, []).append(name)
+    assert {each: where for each, where in seen.items() if len(where) > 1} == {}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_frozen_class_holds_nothing_that_changes(name):
+    """What accumulates is a plain class, and says so."""
+    wrong = []
+    for node in classes(name):
+        frozen = any("frozen=True" in ast.unparse(each) for each in node.decorator_list)
+        # What an author declares is read from TOML, and nothing adds to it.
+        if frozen and name != "declarations.model":
+            wrong += [
+                f"{node.name}.{each.target.id}"
+                for each in node.body
+                if isinstance(each, ast.AnnAssign) and ACCUMULATING.match(ast.unparse(each.annotation))
+            ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", MODULES)

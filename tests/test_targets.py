@@ -11,9 +11,9 @@ from strategies import LABELS, NAMES, UNITS, expressions
 from ledger.errors import Place
 from ledger.language.expr import (
     VOCABULARY,
+    Fragment,
     Literal,
-    Rule,
-    Spelled,
+    Spelling,
     Target,
     Unsupported,
     compile_to,
@@ -242,7 +242,7 @@ def test_unsupported_word_is_told_with_its_reason():
 
 def test_word_without_a_rule_is_a_gap():
     little = Target(
-        "little", {"add": Rule("{}+{}".format), "sub": Unsupported("why not")}, lambda x: Spelled(str(x))
+        "little", {"add": Spelling("{}+{}".format), "sub": Unsupported("why not")}, lambda x: Fragment(str(x))
     )
     core_words = [op for op, word in VOCABULARY.items() if not word.expansion]
     assert gaps(little) == tuple(op for op in core_words if op not in {"add", "sub"})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.book.chapter import Block, Value
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
 
 
 _HOW = "put <!-- ledger:begin REPORT/VIEW --> and <!-- ledger:end REPORT/VIEW --> around a table"
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Draft:
     """A chapter as it is and as it should be: its bytes, its text, the text of its blocks and values.
 
     `contents` goes by view and medium, `values` by cell and display rule.
@@ -70,23 +70,23 @@ def chapter_files(root: Path, patterns: Sequence[str], problems: Problems) -> tu
 def pages(
     root: Path,
     files: Sequence[Path],
-    reports: Sequence[Worked],
+    reports: Sequence[EvaluatedReport],
     known_reports: Sequence[str],
     problems: Problems,
-) -> tuple[Page, ...]:
+) -> tuple[Draft, ...]:
     """Return every chapter that has markers, with what belongs into it; every wrong marker is a problem.
 
     Markers of known reports that are not among `reports` are left as they are.
     """
     worked = {each.plan.name: each for each in reports}
     content = _Content(worked, frozenset(known_reports) - worked.keys(), problems, {}, {})
-    found: list[Page] = []
+    found: list[Draft] = []
     known = len(problems.found)
     for path in files:
         name, data = path.relative_to(root).as_posix(), path.read_bytes()
         chapter = _chapter(name, data, problems) if b"ledger:" in data else None
         if chapter is not None and (chapter.blocks or chapter.values):
-            found.append(Page(path, data, chapter, *content.of(chapter)))
+            found.append(Draft(path, data, chapter, *content.of(chapter)))
     if files and not found and len(problems.found) == known:
         problems.add("no marker in any chapter", Place("ledger.toml", keys=("chapters",)), _HOW)
     return tuple(found)
@@ -101,11 +101,11 @@ def _chapter(name: str, data: bytes, problems: Problems) -> Chapter | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Content:
     """Renders what markers ask for, each view and value once for the whole book."""
 
-    reports: Mapping[str, Worked]
+    reports: Mapping[str, EvaluatedReport]
     left: AbstractSet[str]
     problems: Problems
     blocks: dict[tuple[str, str], str]

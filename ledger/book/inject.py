@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ledger.book.chapter import canonical
-from ledger.book.markdown import inline_meaning, meaning
+from ledger.book.markdown import inline_normal_form, normal_form
 from ledger.errors import Place, Problem
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def sum_of(content: str, medium: str) -> str:
     True
     """
     text = canonical(content)
-    said: object = _html_lines(text) if medium == "html" else meaning(text)
+    said: object = _html_lines(text) if medium == "html" else normal_form(text)
     spelled = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.sha256(spelled).hexdigest()[:_SUM_DIGITS]
 
@@ -61,7 +61,7 @@ def is_protected(block: Block, content: str) -> bool:
 
 def is_moved(value: Value, text: str) -> bool:
     """Whether a value prints something else than `text`; a formatter may have escaped it in another way."""
-    return value.text != text and inline_meaning(value.text) != inline_meaning(text)
+    return value.text != text and inline_normal_form(value.text) != inline_normal_form(text)
 
 
 def replaced(

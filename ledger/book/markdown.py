@@ -15,10 +15,10 @@ _SPACES = re.compile(r"[ \t\n]+")
 _CELL_END = re.compile(r"(?<!\\)\|")
 
 
-def meaning(text: str) -> list[object]:
+def normal_form(text: str) -> list[object]:
     r"""Return what Markdown says in whatever way: escapes, padding, list signs and line breaks are gone.
 
-    >>> meaning("* 2\\*M  is\n  `even`") == meaning("- 2&#42;M is `even`")
+    >>> normal_form("* 2\\*M  is\n  `even`") == normal_form("- 2&#42;M is `even`")
     True
     """
     lines = text.split("\n")
@@ -42,7 +42,7 @@ def meaning(text: str) -> list[object]:
     return [*said, sorted(map(repr, references.items()))]
 
 
-def inline_meaning(text: str) -> list[object]:
+def inline_normal_form(text: str) -> list[object]:
     """Return what a piece of a paragraph says."""
     return _inline_meaning(text, {})
 

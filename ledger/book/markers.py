@@ -45,7 +45,7 @@ _MARGIN_LINE = re.compile(r"\n\n(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class MarkerWord:
     """A word of a marker, and the column where it begins."""
 
     text: str
@@ -60,7 +60,7 @@ class Marker:
     stands in raw HTML), "heading" or "text".
     """
 
-    words: tuple[Word, ...]
+    words: tuple[MarkerWord, ...]
     start: int
     stop: int
     line: int
@@ -109,7 +109,7 @@ def _marker(text: str, start: int, line: int, where: str) -> Marker:
     closed = text.find(closing, start, last)
     inner = text.find("ledger:", start) + len("ledger:")
     stop = last if closed < 0 else closed
-    words = tuple(Word(each[0], each.start() - first + 1) for each in _WORD.finditer(text, inner, stop))
+    words = tuple(MarkerWord(each[0], each.start() - first + 1) for each in _WORD.finditer(text, inner, stop))
     if closed >= 0:
         stop += len(closing)
     if text[start] == "{" and where == "raw":

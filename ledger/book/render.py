@@ -36,7 +36,7 @@ _UNDEFINED = re.compile(r"(?:'dict object' has no attribute )?'(\w+)'(?: is unde
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Templates:
     """The folders that templates are looked for in, the project's own first; the texts of those used."""
 
@@ -81,7 +81,7 @@ class Press:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Worked:
+class EvaluatedReport:
     """A report with everything known of it that its outputs are made from."""
 
     declared: Declared
@@ -222,7 +222,7 @@ def _nested(record: Mapping[str, str]) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class TableText:
     """The texts of a view spelled for one medium: headings, the rule below them, rows."""
 
     headings: tuple[str, ...]
@@ -230,7 +230,7 @@ class Cells:
     rows: tuple[tuple[str, ...], ...]
 
 
-def _cells(view: TabulatedView, medium: str, words: Mapping[str, str]) -> Cells:
+def _cells(view: TabulatedView, medium: str, words: Mapping[str, str]) -> TableText:
     """Return the cells as the medium needs them: escaped, padded, or with every digit.
 
     In Markdown a record is a table of two columns, for a table of one row is too wide to read.
@@ -250,11 +250,11 @@ def _cells(view: TabulatedView, medium: str, words: Mapping[str, str]) -> Cells:
             )
         case "csv":
             rows = tuple(tuple(map(_csv, row)) for row in view.full)
-            return Cells(tuple(map(_csv, view.full_names)), (), rows)
-    return Cells(labels, (), view.rows)
+            return TableText(tuple(map(_csv, view.full_names)), (), rows)
+    return TableText(labels, (), view.rows)
 
 
-def _padded(columns: list[list[str]], right: Sequence[bool], least: int) -> Cells:
+def _padded(columns: list[list[str]], right: Sequence[bool], least: int) -> TableText:
     """Return columns, headings first, as cells of one width; text of a `right` column stands at the right."""
     widths = [max(least, *map(_width, column)) for column in columns]
     padded = [
@@ -262,7 +262,7 @@ def _padded(columns: list[list[str]], right: Sequence[bool], least: int) -> Cell
         for column, width, to_the_right in zip(columns, widths, right, strict=True)
     ]
     headings, *rows = zip(*padded, strict=True)
-    return Cells(headings, tuple("-" * width for width in widths), tuple(rows))
+    return TableText(headings, tuple("-" * width for width in widths), tuple(rows))
 
 
 def _md(text: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ledger.display.answer import Answer
     from ledger.errors import LedgerError, Problem
-    from ledger.project.calc import Asked
+    from ledger.project.calc import AskedReport
 
 OK, FOUND, TROUBLE = 0, 1, 2
 _INPUT = "input "
@@ -163,7 +163,7 @@ def _check(options: argparse.Namespace) -> int:
         return OK
     from ledger.project import build, check  # noqa: PLC0415  # they import pandas and openpyxl
 
-    found = check.drift(build.edition(folder, build.Request()))
+    found = check.check(build.edition(folder, build.Request()))
     print(check.drift_json(found) if options.json else check.drift_text(found))
     return FOUND if found.stale else OK
 
@@ -200,7 +200,7 @@ def _calc(options: argparse.Namespace) -> int:
     return _answer(asked, given, {name: value for name, value in texts.items() if value is not None})
 
 
-def _answer(asked: Asked, given: argparse.Namespace, texts: dict[str, list[str]]) -> int:
+def _answer(asked: AskedReport, given: argparse.Namespace, texts: dict[str, list[str]]) -> int:
     from ledger.project import calc, publish  # noqa: PLC0415  # they import numpy
 
     form = calc.JSON if given.json else calc.MARKDOWN if given.md else calc.CSV if given.csv else calc.TEXT
@@ -218,7 +218,7 @@ def _answer(asked: Asked, given: argparse.Namespace, texts: dict[str, list[str]]
     if given.xlsx:
         from ledger.workbook import write as workbook  # noqa: PLC0415  # it imports openpyxl
 
-        publish.publish({given.xlsx: workbook.write(found.worked.plan, found.worked.result, {})})
+        publish.publish({given.xlsx: workbook.workbook_bytes(found.worked.plan, found.worked.result, {})})
         print(f"written    {given.xlsx}", file=sys.stderr)
     return OK
 

@@ -72,7 +72,7 @@ class Csv:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class CsvTable:
     """The rows under a header: a tuple of cells per position, the line and the offset of each row.
 
     `columns` gives the position of each header, from 1; `header` the line and the offset of their own row.
@@ -116,7 +116,7 @@ def decode(name: str, data: bytes, encoding: str, problems: Problems) -> Csv | N
     return None
 
 
-def table(csv: Csv, wanted: Sequence[str], problems: Problems) -> Table | None:
+def table(csv: Csv, wanted: Sequence[str], problems: Problems) -> CsvTable | None:
     """Return the rows of `csv`, without blank ones, as far as its header and rows are well formed.
 
     None when there is nothing to go on; a row that is not as wide as the header is told and left out.
@@ -130,7 +130,7 @@ def table(csv: Csv, wanted: Sequence[str], problems: Problems) -> Table | None:
             what = "no rows below the header" if filled else "no header and no rows"
             problems.add(what, Place(csv.name, filled[0].line if filled else 1))
         return None
-    return Table(
+    return CsvTable(
         csv=csv,
         header=(filled[0].line, filled[0].start),
         columns=columns,

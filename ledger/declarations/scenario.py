@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ledger.declarations.csv import Csv, Table, decode, shown, table
+from ledger.declarations.csv import Csv, CsvTable, decode, shown, table
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import NA, Values, texts
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-Kind = Literal["text", "integer", "number"]
+FieldKind = Literal["text", "integer", "number"]
 
 _EXACT = 2**53  # the integers up to here are what a double holds exactly
 _CELL_UNITS = 32_767  # what a cell of a workbook holds, in UTF-16 units
@@ -86,7 +86,7 @@ class Field:
 
     name: str
     column: str
-    kind: Kind
+    kind: FieldKind
     optional: bool = False
     minimum: float | None = None
     maximum: float | None = None
@@ -194,7 +194,7 @@ def _bytes(source: Source, problems: Problems) -> bytes | None:
     return None
 
 
-def _check_lengths(rows: Table, problems: Problems) -> None:
+def _check_lengths(rows: CsvTable, problems: Problems) -> None:
     for position, cells in enumerate(rows.cells, 1):
         if max(map(len, cells)) <= _CELL_UNITS // 2:
             continue
@@ -205,7 +205,7 @@ def _check_lengths(rows: Table, problems: Problems) -> None:
                 problems.add(what, rows.place(row, position))
 
 
-def _keys(rows: Table, source: Source, problems: Problems) -> tuple[str, ...]:
+def _keys(rows: CsvTable, source: Source, problems: Problems) -> tuple[str, ...]:
     """Return the key of each row, after telling the keys that could not find their row again."""
     if source.key == NUMBERED:
         return tuple(str(number) for number in range(1, len(rows.lines) + 1))
@@ -223,7 +223,7 @@ def _keys(rows: Table, source: Source, problems: Problems) -> tuple[str, ...]:
     return keys
 
 
-def _check_keys(rows: Table, position: int, keys: Sequence[str], problems: Problems) -> None:
+def _check_keys(rows: CsvTable, position: int, keys: Sequence[str], problems: Problems) -> None:
     first: dict[str, int] = {}
     for row, key in enumerate(keys):
         if len(key) > _KEY_LENGTH:
@@ -238,7 +238,7 @@ def _check_keys(rows: Table, position: int, keys: Sequence[str], problems: Probl
             problems.add(what, rows.place(row, position), "each row needs a key of its own")
 
 
-def _typed(rows: Table, field: Field, problems: Problems) -> Values:
+def _typed(rows: CsvTable, field: Field, problems: Problems) -> Values:
     """Return the column of `field`, after telling the cells that do not hold what it declares."""
     cells = rows.under(field.column)
     if field.kind == "text":

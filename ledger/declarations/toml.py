@@ -193,7 +193,7 @@ class Declared:
 def project(root: Path) -> Project:
     """Return what `ledger.toml` says."""
     problems = Problems()
-    found = _Reader(root, Project(), problems).read(PROJECT_FILE, Project)
+    found = _TomlReader(root, Project(), problems).read(PROJECT_FILE, Project)
     try:
         problems.raise_any()
     except LedgerError as error:
@@ -216,7 +216,7 @@ def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared
     if not known:
         problems.add("no reports", Place(where.reports), f"write {where.reports}/NAME.toml")
     wanted = [name for name in dict.fromkeys(names or known) if name in known]
-    found = [_Reader(root, where, problems).declared(name) for name in wanted]
+    found = [_TomlReader(root, where, problems).declared(name) for name in wanted]
     return tuple(each for each in found if each is not None)
 
 
@@ -254,7 +254,7 @@ def located_place(place: Place, root: Path, where: Project) -> Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _TomlReader:
     root: Path
     where: Project
     problems: Problems

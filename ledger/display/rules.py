@@ -53,7 +53,7 @@ _STEPPED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DisplayRule:
     """A display rule: kind, digits (0 where the kind has none) and the unit to print in, or ""."""
 
     kind: str
@@ -89,7 +89,7 @@ class Ladder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ExactStep:
     """A step in exact numbers of the unit that is printed."""
 
     start: Fraction
@@ -98,7 +98,7 @@ class _Row:
     suffix: str = ""
 
 
-def ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> Ladder:
+def ladder(rule: DisplayRule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> Ladder:
     """Return the ladder that prints numbers in `unit`, which is written `unit_text`, by `rule`."""
     if rule.kind == "text":
         return Ladder(())
@@ -106,15 +106,15 @@ def ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = u
 
 
 @cache
-def _known(rule: Rule, unit: Unit, unit_text: str) -> Ladder:
+def _known(rule: DisplayRule, unit: Unit, unit_text: str) -> Ladder:
     """Return a ladder in units that nobody declared, made once."""
     return _ladder(rule, unit, unit_text, units.ATOMS)
 
 
-def _ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit]) -> Ladder:
+def _ladder(rule: DisplayRule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit]) -> Ladder:
     text = "%" if rule.kind == "percent" else rule.unit
     shown = units.parse(text or unit_text, atoms)
-    rows: Sequence[_Row]
+    rows: Sequence[_ExactStep]
     if rule.kind in _STEPPED:
         rows, shown = _prefixed_rows(rule, text or unit_text, atoms)
         places = 0
@@ -128,7 +128,7 @@ def _ladder(rule: Rule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit]) -
 
 
 @cache
-def _made(rows: tuple[_Row, ...], times: Fraction, places: int, *, keep_zeros: bool) -> Ladder:
+def _made(rows: tuple[_ExactStep, ...], times: Fraction, places: int, *, keep_zeros: bool) -> Ladder:
     """Return the ladder of exact rows for values of which `times` make the printed unit."""
     lift = times / min(rows[1].scale, Fraction(1))
     steps = (_step(row, times, lift, keep_zeros=keep_zeros) for row in rows)
@@ -136,7 +136,7 @@ def _made(rows: tuple[_Row, ...], times: Fraction, places: int, *, keep_zeros: b
     return Ladder(tuple(each for each in steps if each), nearly, places, keep_zeros)
 
 
-def _step(row: _Row, times: Fraction, lift: Fraction, *, keep_zeros: bool) -> Step | None:
+def _step(row: _ExactStep, times: Fraction, lift: Fraction, *, keep_zeros: bool) -> Step | None:
     """Return a row for values of which `times` make the printed unit, None if it is no row of doubles."""
     start, scale, power = row.start / times * lift, row.scale / times, Fraction(row.power)
     if keep_zeros:  # multiply where that is exact: x*100, not x/0.01
@@ -147,29 +147,32 @@ def _step(row: _Row, times: Fraction, lift: Fraction, *, keep_zeros: bool) -> St
 
 
 @cache
-def _plain_rows(rule: Rule, suffix: str) -> tuple[Sequence[_Row], int]:
+def _plain_rows(rule: DisplayRule, suffix: str) -> tuple[Sequence[_ExactStep], int]:
     one, power = Fraction(1), 10**rule.digits
     match rule.kind:
         case "integer":
             limit = _TEN**_INTEGER_DIGITS
-            return [_Row(_TEN * 0, one, 1, suffix), *_tail(limit * _BELOW, 10**_TAIL_PLACES, suffix)], 0
+            return [_ExactStep(_TEN * 0, one, 1, suffix), *_tail(limit * _BELOW, 10**_TAIL_PLACES, suffix)], 0
         case "fixed" | "percent":
             limit = _TEN ** min(_LARGEST, _EXACT_DIGITS - rule.digits)
-            return [_Row(_TEN * 0, one, power, suffix), *_tail(limit * _BEYOND, power, suffix)], rule.digits
+            return [
+                _ExactStep(_TEN * 0, one, power, suffix),
+                *_tail(limit * _BEYOND, power, suffix),
+            ], rule.digits
         case "scientific":
-            zero = _Row(_TEN * 0, one, power, suffix)
+            zero = _ExactStep(_TEN * 0, one, power, suffix)
             return [zero, *_tail(_TEN ** _EXPONENTS[0], power, suffix)], rule.digits
     raise AssertionError(rule)
 
 
-def _tail(limit: Fraction, power: int, suffix: str) -> list[_Row]:
+def _tail(limit: Fraction, power: int, suffix: str) -> list[_ExactStep]:
     """Return the scientific rows from `limit` on."""
     first = max(e for e in _EXPONENTS if _TEN**e <= limit)
     exponents = [e for e in _EXPONENTS if e >= first]
-    rows = [_Row(limit, _TEN**first, power, f"e{first}{suffix}")]
+    rows = [_ExactStep(limit, _TEN**first, power, f"e{first}{suffix}")]
     for below, e in pairwise(exponents):
         start = _TEN**e - _TEN**below / (2 * power)
-        rows.append(_Row(start, _TEN**e, power, f"e{e}{suffix}"))
+        rows.append(_ExactStep(start, _TEN**e, power, f"e{e}{suffix}"))
     return rows
 
 
@@ -179,7 +182,7 @@ def _suffix(prefix: str, text: str) -> str:
     return bare if not prefix and bare.startswith(("%", "/")) else f" {prefix}{bare}".rstrip()
 
 
-def _prefixed_rows(rule: Rule, text: str, atoms: Mapping[str, Unit]) -> tuple[list[_Row], Unit]:
+def _prefixed_rows(rule: DisplayRule, text: str, atoms: Mapping[str, Unit]) -> tuple[list[_ExactStep], Unit]:
     """Return the rows of `si` or `iec`, in the unit without prefixes of `text`, and that unit."""
     name, exponent, stem = _stem(text)
     prefixes, takers = _STEPPED[rule.kind]
@@ -210,32 +213,32 @@ def _stem(text: str) -> tuple[str, int, str]:
     return (stems[0], found[0].exponent, written) if found else ("1", 1, "")
 
 
-def _first_rows(smallest: tuple[Fraction, str], digits: int, suffix: str) -> list[_Row]:
+def _first_rows(smallest: tuple[Fraction, str], digits: int, suffix: str) -> list[_ExactStep]:
     """Return the rows from 0 to 1 of the smallest prefix; 0 itself has none."""
     scale, name = smallest
     plain = 10 ** min(digits - 1, _PLAIN_PLACES)
-    rows = [_Row(_TEN * 0, Fraction(1), plain, suffix)]
+    rows = [_ExactStep(_TEN * 0, Fraction(1), plain, suffix)]
     if scale < 1:
-        rows.append(_Row(scale / plain, scale, plain, name))
+        rows.append(_ExactStep(scale / plain, scale, plain, name))
     if digits - 1 > _PLAIN_PLACES:
-        rows.append(_Row(scale / 1000, scale, 10 ** (digits - 1), name))
+        rows.append(_ExactStep(scale / 1000, scale, 10 ** (digits - 1), name))
     return rows
 
 
-def _decades(named: Sequence[tuple[Fraction, str]], digits: int) -> list[_Row]:
+def _decades(named: Sequence[tuple[Fraction, str]], digits: int) -> list[_ExactStep]:
     """Return a row per prefix and decade, so that `digits` stay; whole units are never shortened."""
-    rows: list[_Row] = []
-    below: _Row | None = None
+    rows: list[_ExactStep] = []
+    below: _ExactStep | None = None
     for index, (scale, suffix) in enumerate(named):
         power, decade = 10 ** (digits - 1), 10
         if below:
-            rows.append(_Row(scale - below.scale / (2 * below.power), scale, power, suffix))
+            rows.append(_ExactStep(scale - below.scale / (2 * below.power), scale, power, suffix))
         ratio = named[index + 1][0] / scale if index + 1 < len(named) else None
         while power > 1 and (ratio is None or decade < ratio):
             start = scale * (decade - Fraction(1, 2 * power))
             power, decade = power // 10, decade * 10
-            rows.append(_Row(start, scale, power, suffix))
-        below = _Row(_TEN * 0, scale, power)
+            rows.append(_ExactStep(start, scale, power, suffix))
+        below = _ExactStep(_TEN * 0, scale, power)
     return rows
 
 
@@ -268,7 +271,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Worked:
+class HelperValues:
     """What the cells of `excel` hold for each element; where there is no value k is the text of the error."""
 
     k: Values
@@ -286,11 +289,11 @@ class Ranges:
     suffixes: str
 
 
-def parse(text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> Rule:
+def parse(text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> DisplayRule:
     """Return the rule that `text` spells; a LedgerError with one problem if it spells none.
 
     >>> parse("fixed 1 TB/s")
-    Rule(kind='fixed', digits=1, unit='TB/s')
+    DisplayRule(kind='fixed', digits=1, unit='TB/s')
     """
     words = text.split()
     if not words or words[0] not in _KINDS:
@@ -307,27 +310,27 @@ def parse(text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> Rule:
     if unit and not kind.takes_unit:
         hint = f"{', '.join(each for each in _KINDS if _KINDS[each].takes_unit)} can end in a unit"
         raise LedgerError(Problem(f"display {text!r}: {unit!r} cannot stand behind {name!r}", hint=hint))
-    rule = Rule(name, digits, unit)
+    rule = DisplayRule(name, digits, unit)
     if unit:
         ladder(rule, units.parse(unit, atoms), unit, atoms)
     return rule
 
 
-def default_rule(kind: str, unit: Unit) -> Rule:
+def default_rule(kind: str, unit: Unit) -> DisplayRule:
     """Return how a column is printed that declares nothing: by its kind and its unit."""
     names = sorted((power, name) for name, power in unit.dimension)
     if kind in {"text", "bool"}:
-        return Rule("text")
+        return DisplayRule("text")
     if kind == "integer" and unit == units.COUNT:
-        return Rule("integer")
+        return DisplayRule("integer")
     if names == [(1, "B")]:
-        return Rule("iec", 4)
+        return DisplayRule("iec", 4)
     one = len(names) == 1 and names[0] in {(1, names[0][1]), (-1, "s")}
     rate = len(names) == len(("B", "s")) and names[0] == (-1, "s") and names[1][0] == 1
-    return Rule("si", 4) if one or rate else Rule("fixed", 2)
+    return DisplayRule("si", 4) if one or rate else DisplayRule("fixed", 2)
 
 
-def number_format(rule: Rule, unit: Unit) -> str:
+def number_format(rule: DisplayRule, unit: Unit) -> str:
     """Return Excel's number format for reading a cell that keeps the full value, in its own unit."""
     places = "." + "0" * rule.digits if rule.digits else ""
     whole = rule.kind in {"si", "iec"} and unit in {units.parse("B"), units.parse("FLOP")}
@@ -386,17 +389,17 @@ def _scaled(
     return k, y, _half_even(y)
 
 
-def worked(by: Ladder, values: Values) -> Worked:
+def worked(by: Ladder, values: Values) -> HelperValues:
     """Return the values of the cells k, y and n that print `values` in a workbook."""
     errors = values.errors
     k, y, n = _scaled(by, values.data if errors is None else np.where(errors > 0, 0.0, values.data))
     rows = (k + 1).astype(np.float64)
     if errors is None:
-        return Worked(Values(rows), Values(y), Values(n))
+        return HelperValues(Values(rows), Values(y), Values(n))
     texts = np.where(
         errors > 0, np.array(["", *(_ERRORS[code] for code in (DIV0, NUM, NA))])[errors], rows.astype(object)
     )
-    return Worked(Values(texts), Values(y, errors), Values(n, errors))
+    return HelperValues(Values(texts), Values(y, errors), Values(n, errors))
 
 
 def _half_even(y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

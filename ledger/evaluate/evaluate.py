@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from ledger.declarations import scenario
 from ledger.display import rules
-from ledger.evaluate.findings import Finding, findings_of
-from ledger.evaluate.lookups import Block, Miss, Misses, TableRows
-from ledger.evaluate.overrides import pinned
+from ledger.evaluate.findings import ValueFinding, findings_of
+from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows
+from ledger.evaluate.overrides import overridden
 from ledger.language.expr import fold
 from ledger.language.targets.numpy import WORDS, literal
 from ledger.plan.plan import (
@@ -28,10 +28,10 @@ from ledger.plan.plan import (
     Node,
     PlannedSheet,
     PlannedTable,
+    PrintedText,
     RowField,
     RowId,
     RowKey,
-    Shown,
 )
 from ledger.values import NA, Values, number_text, texts
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ledger.declarations.scenario import Scenario
     from ledger.errors import Problems
     from ledger.evaluate.notes import Notes
-    from ledger.evaluate.overrides import Pins
+    from ledger.evaluate.overrides import Overrides
     from ledger.language.expr import Call, Expr
     from ledger.plan.plan import Plan
 
@@ -62,12 +62,12 @@ class Result:
 
     tables: Mapping[str, TableRows]
     sheets: Mapping[str, SheetResult]
-    findings: tuple[Finding, ...]
+    findings: tuple[ValueFinding, ...]
     notes: Mapping[str, Notes] = field(default_factory=dict)
 
 
 def evaluate(
-    plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems, pins: Pins | None = None
+    plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems, pins: Overrides | None = None
 ) -> Result:
     """Return the values of every sheet whose tables could be read.
 
@@ -79,12 +79,12 @@ def evaluate(
         if table.source is None or name in scenarios
     }
     sheets: dict[str, SheetResult] = {}
-    findings: list[Finding] = []
+    findings: list[ValueFinding] = []
     for name, sheet in plan.sheets.items():
         if not _needs(sheet) <= tables.keys():
             continue
         _check_strangers(sheet, scenarios, problems)
-        found = _Worker(sheet, tables, Misses(sheet, plan, tables, problems), pins or {}).evaluated()
+        found = _Worker(sheet, tables, MissingKeys(sheet, plan, tables, problems), pins or {}).evaluated()
         if found.ids:
             sheets[name] = found
             findings += findings_of(sheet, found.ids, found.values)
@@ -133,15 +133,15 @@ def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], pro
 class _Worker:
     sheet: PlannedSheet
     tables: Mapping[str, TableRows]
-    misses: Misses
-    pins: Pins
+    misses: MissingKeys
+    pins: Overrides
 
     def evaluated(self) -> SheetResult:
         """Return the sheet's values, rows that its filter drops left out."""
         lengths = [len(self.tables[axis.table].keys) for axis in self.sheet.axes]
         count = prod(lengths) if lengths else 1
         constants = self._block({}, (), constant=True)
-        self.misses.tell(Block(constants, (), None))
+        self.misses.tell(RowBlock(constants, (), None))
         if not lengths:
             return SheetResult(("",), constants)
         blocks: list[dict[str, Values]] = []
@@ -150,7 +150,7 @@ class _Worker:
             picks = np.unravel_index(np.arange(start, min(start + BLOCK_ROWS, count)), lengths)
             block = self._block(constants, picks, constant=False)
             kept = self._kept(block)
-            self.misses.tell(Block(block, picks, kept))
+            self.misses.tell(RowBlock(block, picks, kept))
             if kept is not None:
                 block = {
                     name: each.take(kept) if len(each) == len(kept) else each for name, each in block.items()
@@ -178,7 +178,7 @@ class _Worker:
                 found[name] = self._node(node, found, picks, length)
                 for pin in self.pins.get((self.sheet.name, name), ()):
                     instead = _value(pin.expr(), found, length)
-                    found[name] = pinned(pin, found[name], instead, found.get("id"))
+                    found[name] = overridden(pin, found[name], instead, found.get("id"))
         return found
 
     def _node(
@@ -199,7 +199,7 @@ class _Worker:
                 return self._fetched(node, node.how, [known[key] for key in keys])
             case Computed(expr=expr) | Claimed(expr=expr):
                 return _value(expr, known, length)
-            case Shown(name=shown, ladder=ladder):
+            case PrintedText(name=shown, ladder=ladder):
                 return _shown(known[shown], ladder)
         raise TypeError(f"no way to evaluate {node.how!r}")
 
@@ -218,7 +218,7 @@ class _Worker:
         missing = np.flatnonzero((rows < 0) & ~blank).tolist()
         if missing:
             wanted = tuple(parts[i] for i in missing)
-            self.misses.waiting.append(Miss(node, how.table, how.keys, tuple(missing), wanted))
+            self.misses.waiting.append(MissingKey(node, how.table, how.keys, tuple(missing), wanted))
         found = table.fields[how.field].take(np.where(rows < 0, 0, rows))
         if not blank.any():
             return found

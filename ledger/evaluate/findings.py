@@ -22,7 +22,7 @@ FAILS = "claim fails"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ValueFinding:
     """An error value, a knife-edge, a whole number beyond 2**53, a claim that fails in some rows."""
 
     sheet: str
@@ -37,7 +37,9 @@ class Finding:
         return f"{self.what}: {where}" + (f" and {more} more row{'s'[: more > 1]}" if more else "")
 
 
-def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]) -> list[Finding]:
+def findings_of(
+    sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]
+) -> list[ValueFinding]:
     """Return what is told of a sheet's computed nodes, node by node."""
     found = []
     for name, node in sheet.nodes.items():
@@ -57,7 +59,7 @@ def findings_of(sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str,
             rows = np.flatnonzero(mask)
             if len(rows):
                 first = ids[rows[0]] if node.varies else ""
-                found.append(Finding(sheet.name, name, what, len(rows), first))
+                found.append(ValueFinding(sheet.name, name, what, len(rows), first))
     return found
 
 

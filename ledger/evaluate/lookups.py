@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.errors import Place, Problems, near
 from ledger.language.expr import Name, names
-from ledger.plan.plan import Computed, Fetched, Node, PlannedSheet, RowField, RowKey, Shown
+from ledger.plan.plan import Computed, Fetched, Node, PlannedSheet, PrintedText, RowField, RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class TableRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Miss:
+class MissingKey:
     """The rows of a block in which the keys of a node lead nowhere, and the parts of each of those keys."""
 
     node: Node
@@ -45,7 +45,7 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class RowBlock:
     """Some rows of a sheet: what is known of them, the row of each axis, and which the filter keeps."""
 
     known: Mapping[str, Values]
@@ -53,18 +53,18 @@ class Block:
     kept: npt.NDArray[np.bool_] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Misses:
+@dataclass(slots=True, eq=False)
+class MissingKeys:
     """The misses of one sheet, told when it is known which rows stay."""
 
     sheet: PlannedSheet
     plan: Plan
     tables: Mapping[str, TableRows]
     problems: Problems
-    waiting: list[Miss] = field(default_factory=list)
+    waiting: list[MissingKey] = field(default_factory=list)
     lost: set[tuple[str, str]] = field(default_factory=set)
 
-    def tell(self, block: Block) -> None:
+    def tell(self, block: RowBlock) -> None:
         """Tell each key once, one alone before a pair: a pair with a part that is lost is not told."""
         decides = read_by_filter(self.sheet)
         for miss in sorted(self.waiting, key=lambda each: len(each.keys)):
@@ -78,10 +78,10 @@ class Misses:
                 self.lost.update((miss.keys[0], part) for (part,) in told)
         self.waiting.clear()
 
-    def _is_lost(self, miss: Miss, parts: tuple[str, ...]) -> bool:
+    def _is_lost(self, miss: MissingKey, parts: tuple[str, ...]) -> bool:
         return len(parts) > 1 and any(each in self.lost for each in zip(miss.keys, parts, strict=True))
 
-    def _tell(self, miss: Miss, row: int, parts: tuple[str, ...], block: Block) -> None:
+    def _tell(self, miss: MissingKey, row: int, parts: tuple[str, ...], block: RowBlock) -> None:
         table = self.tables[miss.table]
         source = table.scenario.source.name if table.scenario else miss.table
         known = [tuple(key.split("|")) for key in table.keys]
@@ -90,7 +90,7 @@ class Misses:
         hint = near(", ".join(parts), (", ".join(key) for key in known))
         self.problems.add(f"{source} has no row {', '.join(parts)!r}", place, hint)
 
-    def _place(self, key: str, row: int, block: Block) -> Place:
+    def _place(self, key: str, row: int, block: RowBlock) -> Place:
         """Return where a key's value stands: a cell of a CSV, an item of a list, else its declaration."""
         node = self.sheet.nodes[key]
         match node.how:
@@ -130,6 +130,6 @@ def read_by_filter(sheet: PlannedSheet) -> frozenset[str]:
                 waiting += reads
             case Fetched(keys=keys):
                 waiting += keys
-            case Shown(name=shown):
+            case PrintedText(name=shown):
                 waiting.append(shown)
     return frozenset(found)

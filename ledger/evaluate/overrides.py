@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class Override:
     """What stands in some rows instead: a value, or another formula; `rows` holds their ids, None for all."""
 
     instead: float | str | Expr
@@ -29,10 +29,10 @@ class Pin:
 
 
 #: What is pinned, by sheet and name.
-Pins = Mapping[tuple[str, str], tuple[Pin, ...]]
+Overrides = Mapping[tuple[str, str], tuple[Override, ...]]
 
 
-def pinned(pin: Pin, value: Values, instead: Values, ids: Values | None) -> Values:
+def overridden(pin: Override, value: Values, instead: Values, ids: Values | None) -> Values:
     """Return a column with what a pin says in its rows; `ids` has the id of each row."""
     if pin.rows is None or ids is None:
         return instead

@@ -9,7 +9,7 @@ from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.plan.names import displayed
-from ledger.plan.plan import Claimed, Computed, Fetched, Given, RowField, RowId, RowKey, Shown
+from ledger.plan.plan import Claimed, Computed, Fetched, Given, PrintedText, RowField, RowId, RowKey
 from ledger.values import ERROR_NAMES, number_text
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def reads(plan: Plan, spot: Spot) -> tuple[str, ...]:
             return names
         case Fetched(keys=keys):
             return keys
-        case Shown(name=name):
+        case PrintedText(name=name):
             return (name,)
     return ()
 
@@ -67,7 +67,7 @@ def dependents(plan: Plan, spot: Spot) -> tuple[str, ...]:
         if found.intersection(reads(plan, Spot(spot.sheet, spot.row, name))):
             found.add(name)
     return tuple(
-        name for name in nodes if name in found - {spot.name} and not isinstance(nodes[name].how, Shown)
+        name for name in nodes if name in found - {spot.name} and not isinstance(nodes[name].how, PrintedText)
     )
 
 
@@ -106,7 +106,7 @@ def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
             number = result.tables[table].numbers.get(key)
             if number is not None:
                 yield _table_leaf(plan, result, node, table, field, number)
-        case RowId() | RowKey() | Computed() | Claimed() | Shown():
+        case RowId() | RowKey() | Computed() | Claimed() | PrintedText():
             return
 
 

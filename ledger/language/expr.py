@@ -231,7 +231,7 @@ def parse(text: str, place: Place | None = None) -> Expr:
         # The added bracket is the tree's own: it is empty, holds a list, or closes too early (`1) + (2`).
         what = f"formula is not one expression: {text!r}"
         raise LedgerError(Problem(what, replace(here, offset=0), _ONE))
-    reader = _Reader(source, here, Problems())
+    reader = _ExpressionReader(source, here, Problems())
     found = reader.read(tree)
     reader.problems.raise_any()
     return found
@@ -244,7 +244,7 @@ def _offset(source: str, line: int, column: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _ExpressionReader:
     source: str
     place: Place
     problems: Problems
@@ -264,7 +264,7 @@ class _Reader:
         self.problems.add(what, replace(self.place, offset=self.at(node)), hint)
         return Literal(0.0, start=self.at(node))
 
-    def deeper(self, levels: int = 1) -> _Reader:
+    def deeper(self, levels: int = 1) -> _ExpressionReader:
         """Return the reader of what stands `levels` further down."""
         return replace(self, depth=self.depth + levels)
 
@@ -422,7 +422,7 @@ ATOM = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class Fragment:
     """The text of an expression and how tightly it holds together."""
 
     text: str
@@ -430,7 +430,7 @@ class Spelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Spelling:
     """How one word is spelled.
 
     An argument that binds less than its place in `needs` gets brackets; the last place repeats.
@@ -453,27 +453,27 @@ class Target:
     """An output language: its rules, its literals, its brackets."""
 
     name: str
-    rules: Mapping[str, Rule | Unsupported]
-    literal: Callable[[float | str], Spelled]
+    rules: Mapping[str, Spelling | Unsupported]
+    literal: Callable[[float | str], Fragment]
     brackets: Callable[[str], str] = "({})".format
 
 
-def infix(sign: str, binding: int, right: int | None = None) -> Rule:
+def infix(sign: str, binding: int, right: int | None = None) -> Spelling:
     """Return the rule of `a sign b`; a right operand that binds as tightly keeps its brackets."""
-    return Rule(lambda a, b: f"{a}{sign}{b}", binding, (binding, binding + 1 if right is None else right))
+    return Spelling(lambda a, b: f"{a}{sign}{b}", binding, (binding, binding + 1 if right is None else right))
 
 
-def function(name: str) -> Rule:
+def function(name: str) -> Spelling:
     """Return the rule of `NAME(a,b)`."""
-    return Rule(lambda *args: f"{name}({','.join(args)})")
+    return Spelling(lambda *args: f"{name}({','.join(args)})")
 
 
 def compile_to(target: Target, expr: Expr, name: Callable[[str], str]) -> str:
     """Return the text of `expr` in `target`, its names spelled by `name`; raise KeyError for a gap."""
 
-    def word(node: Call, args: tuple[Spelled, ...]) -> Spelled:
+    def word(node: Call, args: tuple[Fragment, ...]) -> Fragment:
         rule = target.rules.get(node.op)
-        if not isinstance(rule, Rule):
+        if not isinstance(rule, Spelling):
             why = rule.why if isinstance(rule, Unsupported) else "no rule"
             raise KeyError(f"{target.name} cannot spell {node.op!r}: {why}")
         needs = rule.needs + rule.needs[-1:] * (len(args) - len(rule.needs))
@@ -481,12 +481,12 @@ def compile_to(target: Target, expr: Expr, name: Callable[[str], str]) -> str:
             arg.text if arg.binding >= need else target.brackets(arg.text)
             for arg, need in zip(args, needs, strict=False)
         ]
-        return Spelled(rule.spell(*spelled), rule.binding)
+        return Fragment(rule.spell(*spelled), rule.binding)
 
-    def leaf(node: Name) -> Spelled:
-        return Spelled(name(node.id))
+    def leaf(node: Name) -> Fragment:
+        return Fragment(name(node.id))
 
-    def literal(node: Literal) -> Spelled:
+    def literal(node: Literal) -> Fragment:
         return target.literal(node.value)
 
     return fold(expr, literal, leaf, word).text

@@ -37,7 +37,7 @@ BROKEN = Kind("broken")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PrintedNumber:
     """A number printed inside a text: its name, the rule, and the name the text goes by."""
 
     name: str
@@ -51,7 +51,7 @@ class Typed:
 
     expr: Expr
     kind: Kind
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[PrintedNumber, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _shown(name: Name, rule: str, scope: Scope) -> Typed:
     if scope.kinds[name.id].kind == "text" and not rule:
         return Typed(name, Kind("text"))
     text = f"{name.id} ({rule or 'printed'})"
-    return Typed(Name(text, start=name.start), Kind("text"), (Shown(name.id, rule, text),))
+    return Typed(Name(text, start=name.start), Kind("text"), (PrintedNumber(name.id, rule, text),))
 
 
 def _converted(inner: Typed, wanted: str, expr: Expr, scope: Scope) -> Typed:

@@ -52,13 +52,13 @@ def planned_charts(
             problems.add(f"unknown sheet {chart.sheet!r}", at, near(chart.sheet, sheets))
             continue
         language = declared.project.language
-        planned = _Writer(chart, place, sheets[chart.sheet], language, problems).planned(name)
+        planned = _ChartPlanner(chart, place, sheets[chart.sheet], language, problems).planned(name)
         found += [planned] if planned else []
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _ChartPlanner:
     chart: Chart
     place: Place
     sheet: PlannedSheet

@@ -32,7 +32,7 @@ def unclaimed(
 
 def with_claims(declared: Declared, names: SheetNames, sheet: PlannedSheet) -> PlannedSheet:
     """Return a sheet with a column for each claim about it; tell the claims that cannot be resolved."""
-    writer = _Writer(declared, names)
+    writer = _ClaimPlanner(declared, names)
     for number, claim in enumerate(declared.report.claims):
         if claim.sheet == sheet.name:
             writer.add(claim, Place(declared.file, keys=("claims", number)))
@@ -62,7 +62,7 @@ def _planned(
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _ClaimPlanner:
     declared: Declared
     names: SheetNames
 

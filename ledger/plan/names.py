@@ -23,10 +23,10 @@ from ledger.plan.plan import (
     Node,
     PlannedSheet,
     PlannedTable,
+    PrintedText,
     RowField,
     RowId,
     RowKey,
-    Shown,
 )
 from ledger.values import EXACT, number_text
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ledger.declarations.model import Label, Scalar, Sheet
     from ledger.declarations.toml import Declared
-    from ledger.display.rules import Ladder, Rule
+    from ledger.display.rules import DisplayRule, Ladder
     from ledger.language.expr import Expr
 
 
@@ -60,7 +60,7 @@ class Entry(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class Models:
     """Every name that the sheets of a report can use; `offered` are the columns a sheet has by default."""
 
     atoms: Mapping[str, Unit]
@@ -81,7 +81,7 @@ class Library:
         return (*self.inputs, *self.lookups, *self.columns)
 
 
-def gather(declared: Declared, problems: Problems) -> Library:
+def gather(declared: Declared, problems: Problems) -> Models:
     """Return the library of a report; names declared differently in two models are problems."""
     tables = _merged(declared, "tables", problems)
     inputs = _merged(declared, "inputs", problems)
@@ -95,7 +95,7 @@ def gather(declared: Declared, problems: Problems) -> Library:
         for name, entry in columns.items()
         if entry.place.file in own or entry.place.file == declared.file
     )
-    return Library(
+    return Models(
         _atoms(declared, problems), tables, inputs, lookups, columns, formulas, offered, broken | clashing
     )
 
@@ -202,10 +202,10 @@ def _parsed(
 
 
 @dataclass(frozen=True, slots=True)
-class Display:
+class PrintedBy:
     """A display rule and its ladder for one unit."""
 
-    rule: Rule
+    rule: DisplayRule
     ladder: Ladder
 
 
@@ -224,13 +224,13 @@ def declared_kind(kind: str, unit: str, place: Place, atoms: Mapping[str, Unit],
 
 def displayed(
     text: str, kind: Kind, unit: str, place: Place, atoms: Mapping[str, Unit], problems: Problems
-) -> Display:
+) -> PrintedBy:
     """Return how a value is printed: by `text`, else as its kind and unit suggest.
 
     A wrong rule is a problem, and the suggested one is taken.
     """
     if kind == BROKEN:
-        return Display(rules.Rule("text"), rules.Ladder(()))
+        return PrintedBy(rules.DisplayRule("text"), rules.Ladder(()))
     suggested = rules.default_rule(
         "integer" if kind.kind == "number" and kind.whole else kind.kind, kind.unit
     )
@@ -239,10 +239,10 @@ def displayed(
         if (rule.kind == "text") != (kind.kind != "number"):
             problems.add(f"display {text!r} does not fit a {kind.kind}", place, f"write '{suggested}'")
             rule = suggested
-        return Display(rule, rules.ladder(rule, kind.unit, unit, atoms))
+        return PrintedBy(rule, rules.ladder(rule, kind.unit, unit, atoms))
     except LedgerError as error:
         problems.add(error.problems[0].what, place, error.problems[0].hint)
-        return Display(suggested, rules.ladder(suggested, kind.unit, unit, atoms))
+        return PrintedBy(suggested, rules.ladder(suggested, kind.unit, unit, atoms))
 
 
 def checked(name: str, value: float | str, kind: Kind, place: Place) -> float | str:
@@ -292,7 +292,7 @@ def check_bounds(
         problems.add(f"{name} = {number_text(value)} is over its maximum {high}", place)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Settings:
     """Inputs set from outside, as text; the names that some sheet took, and those that any report has.
 
@@ -319,7 +319,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WantedInput:
     """An input that needs a value: its name, its kind, its default and where that stands."""
 
     name: str
@@ -333,7 +333,7 @@ def is_set(scope: SheetScope, settings: Settings, name: str) -> bool:
     return name in scope.sheet.set or name in settings.given
 
 
-def given_value(scope: SheetScope, settings: Settings, asked: Asked) -> tuple[float | str, Place]:
+def given_value(scope: SheetScope, settings: Settings, asked: WantedInput) -> tuple[float | str, Place]:
     """Return the value of an input and where it was given; raise if it has none or one of another kind."""
     name, kind = asked.name, asked.kind
     if name in settings.given:
@@ -364,7 +364,7 @@ class SheetScope:
     sheet: Sheet
     axes: tuple[Axis, ...]
     declared: Declared
-    library: Library
+    library: Models
     tables: Mapping[str, PlannedTable]
     problems: Problems
 
@@ -381,7 +381,7 @@ class SheetScope:
         value = entry.value
         return declared_kind(value.kind, value.unit, entry.text_at("unit"), self.library.atoms, self.problems)
 
-    def displayed(self, text: str, kind: Kind, unit: str, place: Place) -> Display:
+    def displayed(self, text: str, kind: Kind, unit: str, place: Place) -> PrintedBy:
         """Return how a value of this sheet is printed."""
         return displayed(text, kind, unit, place, self.library.atoms, self.problems)
 
@@ -532,7 +532,7 @@ class _Broken(Exception):  # noqa: N818  # not told: its problem already is
     """A name that cannot be resolved; whatever reads it is not told again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SheetNames:
     """Resolves the names of one sheet; nodes are kept in the order in which they are complete."""
 
@@ -658,7 +658,7 @@ class SheetNames:
             return
         shown = self.nodes[name]
         ladder = self.scope.displayed(rule, shown.kind, shown.unit, place).ladder if rule else shown.ladder
-        how = Shown(name, shown.kind.kind, ladder)
+        how = PrintedText(name, shown.kind.kind, ladder)
         self.nodes[text] = Node(text, how, Kind("text"), shown.varies, place, label=text)
 
     def vary(self, reads: Iterable[str]) -> bool:
@@ -676,7 +676,7 @@ class SheetNames:
             raise _Broken
         if self._has_formula(name):
             return self._input_node(name, entry, *self._default(name, entry, kind))
-        asked = Asked(name, kind, entry.value.default, entry.text_at("default"))
+        asked = WantedInput(name, kind, entry.value.default, entry.text_at("default"))
         value, place = given_value(scope, self.settings, asked)
         check_bounds(name, value, (entry.value.min, entry.value.max), place, scope.problems)
         return self._input_node(name, entry, Given(value), place)
@@ -712,7 +712,7 @@ class SheetNames:
         if self._has_formula(name):
             how, at = self._default(name, entry, text)
             return Node(name, how, text, self.vary(how.reads), at, label=label, source=value.source)
-        asked = Asked(name, text, value.default, entry.text_at("default"))
+        asked = WantedInput(name, text, value.default, entry.text_at("default"))
         given, at = given_value(self.scope, self.settings, asked)
         return Node(name, Given(given), text, varies=False, place=at, label=label, source=value.source)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.declarations.scenario import Field, Source
-    from ledger.display.rules import Ladder, Rule
+    from ledger.display.rules import DisplayRule, Ladder
     from ledger.errors import Place
     from ledger.language.expr import Expr
     from ledger.language.types import Kind
@@ -66,7 +66,7 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PrintedText:
     """The printed text of another name, for use inside a text."""
 
     name: str
@@ -84,7 +84,7 @@ class Claimed:
     reads: tuple[str, ...]
 
 
-How = Given | RowId | RowKey | RowField | Fetched | Computed | Shown | Claimed
+How = Given | RowId | RowKey | RowField | Fetched | Computed | PrintedText | Claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Node:
     place: Place
     unit: str = ""
     label: str = ""
-    rule: Rule | None = None
+    rule: DisplayRule | None = None
     ladder: Ladder | None = None
     source: str = ""
     note: str = ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ledger.declarations.model import Sheet
     from ledger.declarations.scenario import Field
     from ledger.declarations.toml import Declared
-    from ledger.plan.names import Library, Settings
+    from ledger.plan.names import Models, Settings
     from ledger.plan.plan import PlannedTable
 
 _LONGEST = 31
@@ -71,7 +71,7 @@ def _wanted(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:
 
 def _check_space(
     declared: Declared,
-    library: Library,
+    library: Models,
     axes: Mapping[str, tuple[Axis, ...]],
     stands: Mapping[str, str],
     problems: Problems,
@@ -98,7 +98,7 @@ def _check_space(
 
 
 def _axes(
-    name: str, sheet: Sheet, declared: Declared, library: Library, problems: Problems
+    name: str, sheet: Sheet, declared: Declared, library: Models, problems: Problems
 ) -> tuple[Axis, ...]:
     found: list[Axis] = []
     for i, table in enumerate(listed(sheet.rows)):
@@ -116,7 +116,7 @@ def _axes(
     return tuple(found)
 
 
-def _can_be_listed(name: str, library: Library) -> bool:
+def _can_be_listed(name: str, library: Models) -> bool:
     """Whether the rows of a sheet can take a list of values for `name`."""
     lookup = library.lookups.get(name)
     return name not in library.columns and (
@@ -124,7 +124,7 @@ def _can_be_listed(name: str, library: Library) -> bool:
     )
 
 
-def _where_tables_stand(axes: Mapping[str, tuple[Axis, ...]], library: Library) -> dict[str, str]:
+def _where_tables_stand(axes: Mapping[str, tuple[Axis, ...]], library: Models) -> dict[str, str]:
     """Return the ledger sheet of each table that is the only rows of one sheet and used nowhere else."""
     users: dict[str, list[str]] = {}
     for sheet, parts in axes.items():

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from ledger.declarations.model import Scalar, Table, TableField
     from ledger.declarations.toml import Declared
-    from ledger.plan.names import Entry, Library, Settings
+    from ledger.plan.names import Entry, Models, Settings
 
 
 def planned_tables(
     declared: Declared,
-    library: Library,
+    library: Models,
     axes: Mapping[str, Sequence[Axis]],
     stands: Mapping[str, str],
     settings: Settings,
@@ -47,7 +47,7 @@ def planned_tables(
 
 
 def _planned(
-    name: str, entry: Entry[Table], declared: Declared, library: Library, sheet: str, problems: Problems
+    name: str, entry: Entry[Table], declared: Declared, library: Models, sheet: str, problems: Problems
 ) -> PlannedTable:
     table = entry.value
     source = _source(declared, table.path or f"{name}.csv", _key(entry, problems), table.encoding)
@@ -88,7 +88,7 @@ def _source(declared: Declared, name: str, key: tuple[str, ...], encoding: str) 
 
 
 def _field_node(
-    name: str, field: TableField, place: Place, library: Library, language: str, problems: Problems
+    name: str, field: TableField, place: Place, library: Models, language: str, problems: Problems
 ) -> Node:
     kind = declared_kind(field.kind, field.unit, _inside(place, "unit"), library.atoms, problems)
     shown = displayed(field.display, kind, field.unit, _inside(place, "display"), library.atoms, problems)
@@ -103,7 +103,7 @@ def _inside(place: Place, key: str) -> Place:
 
 
 def _listing(
-    axis: Axis, sheet: str, declared: Declared, library: Library, settings: Settings, problems: Problems
+    axis: Axis, sheet: str, declared: Declared, library: Models, settings: Settings, problems: Problems
 ) -> PlannedTable:
     """Return the values that a sheet's `set` gives an input, or the one from outside, as a table."""
     place = Place(declared.file, keys=("sheets", sheet, "set", axis.name))
@@ -130,7 +130,7 @@ def _from_outside(node: Node, settings: Settings, problems: Problems) -> list[tu
     return found
 
 
-def _item_node(name: str, place: Place, declared: Declared, library: Library, problems: Problems) -> Node:
+def _item_node(name: str, place: Place, declared: Declared, library: Models, problems: Problems) -> Node:
     """Return the field of a list of values: as its input is declared, a text if it leads a lookup."""
     node = Node(name, RowField(0, name), Kind("text"), varies=True, place=place, label=name)
     entry = library.inputs.get(name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ledger.declarations.model import Label, Printed, View
     from ledger.declarations.toml import Declared
     from ledger.display.rules import Ladder
-    from ledger.plan.names import Library
+    from ledger.plan.names import Models
     from ledger.plan.plan import Node, PlannedSheet
 
 _MATRIX = ("down", "across", "cell")
@@ -36,7 +36,7 @@ def wanted_names(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...
 
 
 def planned_views(
-    declared: Declared, library: Library, sheets: Mapping[str, PlannedSheet], problems: Problems
+    declared: Declared, library: Models, sheets: Mapping[str, PlannedSheet], problems: Problems
 ) -> tuple[PlannedView, ...]:
     """Return every view whose names are all known; tell the others."""
     report = declared.report
@@ -53,7 +53,7 @@ def planned_views(
             continue
         sheet, language = report.sheets[view.sheet], declared.project.language
         has_rows = bool(sheet.rows) or any(isinstance(value, list) for value in sheet.set.values())
-        writer = _ViewWriter(view, place, sheets[view.sheet], has_rows, language, library, problems)
+        writer = _ViewPlanner(view, place, sheets[view.sheet], has_rows, language, library, problems)
         planned = writer.planned(name)
         found += [planned] if planned else []
     _check_calc(declared, library, problems)
@@ -97,13 +97,13 @@ def _parts(text: str) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _ViewWriter:
+class _ViewPlanner:
     view: View
     place: Place
     sheet: PlannedSheet
     has_rows: bool
     language: str
-    library: Library
+    library: Models
     problems: Problems
 
     def planned(self, name: str) -> PlannedView | None:
@@ -171,7 +171,7 @@ class _ViewWriter:
         return displayed(column.display, node.kind, node.unit, at, self.library.atoms, self.problems).ladder
 
 
-def _check_calc(declared: Declared, library: Library, problems: Problems) -> None:
+def _check_calc(declared: Declared, library: Models, problems: Problems) -> None:
     calc, place = declared.report.calc, Place(declared.file, keys=("calc",))
     if calc is None:
         return

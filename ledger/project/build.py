@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.book.chapter import read
-from ledger.book.chapters import Page, chapter_files, pages
+from ledger.book.chapters import Draft, chapter_files, pages
 from ledger.book.inject import warnings
-from ledger.book.render import Worked, render
+from ledger.book.render import EvaluatedReport, render
 from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import located, project, report_names
 from ledger.errors import LedgerError, Place, Problems, near
 from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE
 from ledger.plan.names import Settings
 from ledger.project import stamp
-from ledger.project.reports import raise_located, work_out
-from ledger.workbook.write import write
+from ledger.project.reports import evaluate_reports, raise_located
+from ledger.workbook.write import workbook_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.declarations.model import Project
-    from ledger.evaluate.findings import Finding
+    from ledger.evaluate.findings import ValueFinding
 
 
 _DIGITS = 16
@@ -38,8 +38,8 @@ class Built:
 
     name: str
     files: Mapping[str, bytes]
-    findings: tuple[Finding, ...]
-    worked: Worked
+    findings: tuple[ValueFinding, ...]
+    worked: EvaluatedReport
 
 
 def build(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Built, ...]:
@@ -49,19 +49,23 @@ def build(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[B
     """
     problems = Problems()
     found = []
-    for worked in work_out(root, names, Settings({name: (text,) for name, text in given.items()}), problems):
+    for worked in evaluate_reports(
+        root, names, Settings({name: (text,) for name, text in given.items()}), problems
+    ):
         before = len(problems.found)
         texts = render(worked.press, worked.views, problems)
         if len(problems.found) == before:
             files = {name: text.encode() for name, text in texts.items()}
             workbook = f"{worked.plan.name}.xlsx"
-            files[workbook] = b"" if problems.found else write(worked.plan, worked.result, origins(worked))
+            files[workbook] = (
+                b"" if problems.found else workbook_bytes(worked.plan, worked.result, origins(worked))
+            )
             found.append(Built(worked.plan.name, files, worked.result.findings, worked))
     raise_located(problems, root)
     return tuple(found)
 
 
-def origins(worked: Worked) -> dict[str, str]:
+def origins(worked: EvaluatedReport) -> dict[str, str]:
     """Return a hash of what each declaration says and of each template that was used, for the record."""
     templates = worked.press.templates
     said = {file: repr(model) for file, model in worked.declared.models}
@@ -91,7 +95,7 @@ class Edition:
     root: Path
     project: Project
     built: tuple[Built, ...]
-    pages: tuple[Page, ...]
+    pages: tuple[Draft, ...]
     files: Mapping[Path, bytes]
     before: Mapping[Path, bytes]
 
@@ -103,7 +107,7 @@ def edition(root: Path, request: Request) -> Edition:
     """
     where, problems = project(root), Problems()
     built: tuple[Built, ...] = ()
-    found: tuple[Page, ...] = ()
+    found: tuple[Draft, ...] = ()
     try:
         built = build(root, request.names, request.given)
     except LedgerError as error:
@@ -127,7 +131,7 @@ def _raise_located(problems: Problems, root: Path, where: Project) -> None:
         raise located(error, root, where) from None
 
 
-def _chapter_text(page: Page, overwrite: frozenset[str], problems: Problems) -> str:
+def _chapter_text(page: Draft, overwrite: frozenset[str], problems: Problems) -> str:
     """Return a chapter as it should be; a template that hides the marker below its own text is a problem."""
     text = page.text(overwrite)
     if text != page.chapter.text:
@@ -140,7 +144,7 @@ def name_of(root: Path, path: Path) -> str:
     return Path(os.path.relpath(path, root)).as_posix()
 
 
-def _check_overwrite(request: Request, found: Sequence[Page], problems: Problems) -> None:
+def _check_overwrite(request: Request, found: Sequence[Draft], problems: Problems) -> None:
     known = {block.name for page in found for block in page.chapter.blocks}
     for name in sorted(request.overwrite - known):
         problems.add(f"--overwrite {name}: no chapter has such a block", hint=near(name, known))

@@ -7,24 +7,24 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.book.render import Worked, render_text
+from ledger.book.render import EvaluatedReport, render_text
 from ledger.declarations.model import Calc, Table, TableField, listed
 from ledger.declarations.scenario import NUMBERED
 from ledger.declarations.toml import load
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.plan.names import Settings, gather
 from ledger.plan.plan import ID
-from ledger.project.reports import raise_located, worked
+from ledger.project.reports import evaluated_report, raise_located
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.declarations.model import Claim, Scalar, Sheet, View
     from ledger.declarations.toml import Declared
     from ledger.evaluate.views import TabulatedView
-    from ledger.plan.names import Library
+    from ledger.plan.names import Models
 
 
 _ROWS = "rows"
@@ -45,7 +45,7 @@ class Options:
 
     names: Mapping[str, tuple[str, ...]]
     calc: Calc
-    library: Library
+    library: Models
 
 
 def options_of(declared: Declared, problems: Problems) -> Options:
@@ -58,7 +58,7 @@ def options_of(declared: Declared, problems: Problems) -> Options:
     return Options(names, calc, library)
 
 
-def _leads(library: Library, name: str) -> bool:
+def _leads(library: Models, name: str) -> bool:
     return name in library.lookups and bool(library.lookups[name].value.by)
 
 
@@ -71,7 +71,7 @@ def spelled(name: str) -> str:
     return name.replace("_", "-").lower()
 
 
-def answered(declared: Declared, options: Options, question: Question) -> Worked:
+def answered(declared: Declared, options: Options, question: Question) -> EvaluatedReport:
     """Return the report worked out with what the question sets; raise every mistake."""
     problems = Problems()
     report = declared.report
@@ -89,7 +89,7 @@ def answered(declared: Declared, options: Options, question: Question) -> Worked
     if table is not None:
         asked = replace(asked, tables={**report.tables, _ROWS: table})
     models = (*declared.models[:-1], (declared.file, asked))
-    found = worked(replace(declared, report=asked, models=models), given, problems)
+    found = evaluated_report(replace(declared, report=asked, models=models), given, problems)
     raise_located(problems, declared.root)
     given.check_used(problems)
     raise_located(problems, declared.root)
@@ -124,7 +124,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _free(sheet: Sheet, lists: Mapping[str, list[Scalar]], library: Library) -> dict[str, list[Scalar]]:
+def _free(sheet: Sheet, lists: Mapping[str, list[Scalar]], library: Models) -> dict[str, list[Scalar]]:
     """Return the lists that a sheet can take: its rows give the other names."""
     tables = [library.tables[name].value for name in listed(sheet.rows) if name in library.tables]
     return {name: items for name, items in lists.items() if not any(name in table.fields for table in tables)}
@@ -188,7 +188,7 @@ TEXT, CSV, JSON, MARKDOWN = "txt", "csv", "json", "md"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedReport:
     """A report that is asked something, and the options that it has."""
 
     declared: Declared
@@ -196,22 +196,22 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CalcAnswer:
     """What is printed as data, what is talk beside it, and what it was worked out from."""
 
     data: str
     talk: str
-    worked: Worked
+    worked: EvaluatedReport
 
 
-def asked(root: Path, report: str) -> Asked:
+def asked(root: Path, report: str) -> AskedReport:
     """Return a report with its options; raise every mistake in its declarations."""
     problems = Problems()
     found = load(root, [report], problems)
     raise_located(problems, root)
     options = options_of(found[0], problems)
     raise_located(problems, root)
-    return Asked(found[0], options)
+    return AskedReport(found[0], options)
 
 
 def views_of(options: Options, form: str, *, sweep: bool) -> tuple[str, ...]:
@@ -224,20 +224,22 @@ def views_of(options: Options, form: str, *, sweep: bool) -> tuple[str, ...]:
     return listed(calc.csv) if form == CSV and calc.csv else listed(calc.view)
 
 
-def answer(what: Asked, question: Question, form: str) -> Answer:
+def answer(what: AskedReport, question: Question, form: str) -> CalcAnswer:
     """Return the answer to a question as text, CSV, JSON or Markdown."""
     worked = answered(what.declared, what.options, question)
     by_name = {view.name: view for view in worked.views}
     views = [by_name[name] for name in question.views]
     if form == JSON:
-        return Answer(json.dumps([_object(view) for view in views], ensure_ascii=False, indent=2), "", worked)
+        return CalcAnswer(
+            json.dumps([_object(view) for view in views], ensure_ascii=False, indent=2), "", worked
+        )
     if form == CSV:
         talk = "\n".join(_texts(worked, views[:-1], TEXT))
-        return Answer(_texts(worked, [_without_ids(views[-1])], CSV)[0], talk, worked)
-    return Answer("\n\n".join(_texts(worked, views, form)), "", worked)
+        return CalcAnswer(_texts(worked, [_without_ids(views[-1])], CSV)[0], talk, worked)
+    return CalcAnswer("\n\n".join(_texts(worked, views, form)), "", worked)
 
 
-def _texts(worked: Worked, views: Sequence[TabulatedView], form: str) -> list[str]:
+def _texts(worked: EvaluatedReport, views: Sequence[TabulatedView], form: str) -> list[str]:
     return [render_text(worked.press, view, form).rstrip("\n") for view in views]
 
 

@@ -25,13 +25,13 @@ from ledger.xlsx.record import Snapshot, snapshot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.errors import Place
     from ledger.evaluate.trace import Spot
     from ledger.plan.plan import Node, PlannedTable
     from ledger.project.build import Built, Edition
-    from ledger.project.differences import Cell
-    from ledger.xlsx.cells import Scalar
+    from ledger.project.differences import ReportCell
+    from ledger.xlsx.cells import CellValue
 
 _LEDGER_FILE = ".xlsx"
 #: What is known to have changed in a file, by its name or its ending.
@@ -72,7 +72,9 @@ def causes(made: Edition) -> tuple[Cause, ...]:
     return tuple(dict.fromkeys(cause for built in made.built for cause in _of_report(made, built)))
 
 
-def explains(reports: Mapping[str, Worked], found: Sequence[Cause], cell: Cell) -> tuple[Cause, ...]:
+def explains(
+    reports: Mapping[str, EvaluatedReport], found: Sequence[Cause], cell: ReportCell
+) -> tuple[Cause, ...]:
     """Return the causes that reach a cell: its inputs, rows and formulas, else the files that changed."""
     report, spot = cell
     worked = reports[report]
@@ -85,7 +87,7 @@ def explains(reports: Mapping[str, Worked], found: Sequence[Cause], cell: Cell) 
     return fine or tuple(cause for cause in found if cause.is_whole())
 
 
-def _reached(worked: Worked, spot: Spot) -> Iterator[tuple[str, str, str]]:
+def _reached(worked: EvaluatedReport, spot: Spot) -> Iterator[tuple[str, str, str]]:
     """Yield what a cell comes from, spelled as causes spell it."""
     for leaf in leaves(worked.plan, worked.result, spot):
         key = leaf.key if leaf.table else f"{worked.plan.name}/{spot.sheet}"
@@ -143,7 +145,7 @@ def _inputs(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
 
 
 def _documents(
-    made: Edition, built: Built, table: PlannedTable, row: int, before: Mapping[str, Scalar]
+    made: Edition, built: Built, table: PlannedTable, row: int, before: Mapping[str, CellValue]
 ) -> Iterator[Cause]:
     """Yield what changed in columns that no field declares, as far as the workbook shows them."""
     rows = built.worked.result.tables[table.name]

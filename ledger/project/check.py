@@ -13,17 +13,17 @@ from ledger.display.answer import json_text
 from ledger.evaluate.trace import find
 from ledger.project.build import name_of
 from ledger.project.causes import Cause, causes, explains
-from ledger.project.differences import Moved, moved, shown
+from ledger.project.differences import PrintedChange, printed_changes, view_cells
 from ledger.project.stamp import FRESH, FRESH_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ledger.book.chapters import Page
+    from ledger.book.chapters import Draft
     from ledger.project.build import Edition
-    from ledger.project.differences import Shown
+    from ledger.project.differences import ViewCells
 
-    Views = Callable[[str], Shown | None]
+    Views = Callable[[str], ViewCells | None]
 
 
 #: More moved cells of one file are not told.
@@ -41,21 +41,21 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class CheckResult:
     """All stale files, the cells that moved, and the causes with the numbers of the cells each moved."""
 
     stale: tuple[Stale, ...]
-    moved: tuple[Moved, ...]
+    moved: tuple[PrintedChange, ...]
     causes: tuple[tuple[Cause, tuple[int, ...]], ...]
     repair: str
 
 
-def drift(made: Edition) -> Drift:
+def check(made: Edition) -> CheckResult:
     """Return what differs between the files as they are and as they should be."""
     pages = {page.path: page for page in made.pages}
     views = _views(made)
     stale: list[Stale] = []
-    found: list[Moved] = []
+    found: list[PrintedChange] = []
     for path, data in sorted(made.files.items()):
         name = name_of(made.root, path)
         page = pages.get(path)
@@ -66,7 +66,7 @@ def drift(made: Edition) -> Drift:
         stale.append(Stale(name, EDITED if edited else MISSING if old is None else DIFFERS))
         here = _in_chapter(page, made, views) if page else _in_output(name, old, data, views)
         found += itertools.islice(sorted(here, key=lambda each: each.line), _MOST_PER_FILE)
-    return Drift(tuple(stale), tuple(found), _assigned(made, found) if stale else (), _repair(made))
+    return CheckResult(tuple(stale), tuple(found), _assigned(made, found) if stale else (), _repair(made))
 
 
 def _repair(made: Edition) -> str:
@@ -74,7 +74,7 @@ def _repair(made: Edition) -> str:
     return " ".join(["tile-ledger build", *(f"--overwrite {name}" for name in edited)])
 
 
-def _assigned(made: Edition, found: Sequence[Moved]) -> tuple[tuple[Cause, tuple[int, ...]], ...]:
+def _assigned(made: Edition, found: Sequence[PrintedChange]) -> tuple[tuple[Cause, tuple[int, ...]], ...]:
     """Return each cause with the numbers of the cells it moved.
 
     That a file changed is told where no change in it is known that says more, or where a cell needs it.
@@ -102,33 +102,35 @@ def _views(made: Edition) -> Views:
     reports = {built.name: built.worked for built in made.built}
 
     @cache
-    def view(name: str) -> Shown | None:
+    def view(name: str) -> ViewCells | None:
         report, _, rest = name.partition("/")
-        return shown(reports[report], rest) if report in reports else None
+        return view_cells(reports[report], rest) if report in reports else None
 
     return view
 
 
-def _in_chapter(page: Page, made: Edition, views: Views) -> Iterator[Moved]:
+def _in_chapter(page: Draft, made: Edition, views: Views) -> Iterator[PrintedChange]:
     """Yield what moved in the blocks and values of a chapter."""
     name, text = page.chapter.name, page.chapter.text
     for block, content in page.blocks():
         view = views(block.name)
         if view and (inject.is_stale(block, content) or inject.is_edited(block)):
             first, old = text.count("\n", 0, block.start) + 1, text[block.start : block.stop]
-            found = list(moved(name, first, old, content, block.medium, view)) if block.content else []
+            found = (
+                list(printed_changes(name, first, old, content, block.medium, view)) if block.content else []
+            )
             how = "written in another way" if block.content else "not written yet"
-            yield from found or [Moved(name, block.line, block.name, "", how, ())]
+            yield from found or [PrintedChange(name, block.line, block.name, "", how, ())]
     plans = {built.name: (built.worked.plan, built.worked.result) for built in made.built}
     for value in page.chapter.values:
         wanted = page.values.get(value.key)
         if wanted is not None and inject.is_moved(value, wanted):
             plan, _, spot = find(value.path, plans)
             old, new = html.unescape(value.text), html.unescape(wanted)
-            yield Moved(name, value.line, value.path, old, new, ((plan.name, spot),))
+            yield PrintedChange(name, value.line, value.path, old, new, ((plan.name, spot),))
 
 
-def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Iterator[Moved]:
+def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Iterator[PrintedChange]:
     """Yield what moved in a view's Markdown, or in its text if that is a template of its own."""
     report, _, file = name.rpartition("/")
     view = views(f"{report.rpartition('/')[2]}/{file.rpartition('.')[0]}")
@@ -137,23 +139,25 @@ def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Itera
     if name.endswith(".txt") and not view.view.templates:
         return  # its Markdown has told the same
     try:
-        yield from moved(name, 1, old.decode("utf-8"), data.decode("utf-8"), name.rpartition(".")[2], view)
+        yield from printed_changes(
+            name, 1, old.decode("utf-8"), data.decode("utf-8"), name.rpartition(".")[2], view
+        )
     except UnicodeDecodeError:
         return
 
 
-# Moved cells under one cause.
+# Cells that moved under one cause.
 _MOST = 12
 
 
-def drift_text(found: Drift) -> str:
+def drift_text(found: CheckResult) -> str:
     """Return stale files and moved cells under the change that moved them, and how to repair them."""
     if not found.stale:
         return FRESH
     return "\n".join(_drift_lines(found))
 
 
-def _drift_lines(found: Drift) -> Iterator[str]:
+def _drift_lines(found: CheckResult) -> Iterator[str]:
     told: set[int] = set()
     for cause, numbers in found.causes:
         change = f"{cause.old} → {cause.new}" if cause.old else cause.new
@@ -174,7 +178,7 @@ def _drift_lines(found: Drift) -> Iterator[str]:
     yield f"{count} stale; run: {found.repair}"
 
 
-def _moved_lines(moved: list[Moved]) -> Iterator[str]:
+def _moved_lines(moved: list[PrintedChange]) -> Iterator[str]:
     for each in moved[:_MOST]:
         where = f"  {each.where}" if each.where else ""
         yield f"  {each.file}:{each.line}{where}  {each.old or '∅'} → {each.new or '∅'}"
@@ -182,7 +186,7 @@ def _moved_lines(moved: list[Moved]) -> Iterator[str]:
         yield f"  and {len(moved) - _MOST} more"
 
 
-def drift_json(found: Drift) -> str:
+def drift_json(found: CheckResult) -> str:
     """Return the same as one JSON object."""
     if not found.stale:
         return FRESH_JSON

@@ -16,28 +16,28 @@ from ledger.evaluate.views import cell_rows, full_texts, row_numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.evaluate.views import TabulatedView
     from ledger.plan.plan import PlannedView
 
 
 #: A cell of a report; one of a row that is gone has the number -1 and no name.
-Cell = tuple[str, Spot]
+ReportCell = tuple[str, Spot]
 GONE = -1
 _WORD = re.compile(r"[^\s,=|()<>：]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class ViewCells:
     """A view, the rows of its sheet that it prints, those of a matrix's cells, and the cells by each word."""
 
     report: str
     view: PlannedView
     rows: range
     grid: Mapping[tuple[int, int], int]
-    words: Mapping[str, tuple[Cell, ...]]
+    words: Mapping[str, tuple[ReportCell, ...]]
 
-    def cell(self, row: int, column: int) -> tuple[Cell, ...]:
+    def cell(self, row: int, column: int) -> tuple[ReportCell, ...]:
         """Return the cell that stands in a row and a column of the view's table, both from 0."""
         columns = self.view.columns
         match self.view.kind:
@@ -51,16 +51,16 @@ class Shown:
                 return ()
         return (self._spot(number, name),)
 
-    def row(self, row: int) -> tuple[Cell, ...]:
+    def row(self, row: int) -> tuple[ReportCell, ...]:
         """Return every cell of a row of the view's table."""
         width = len(self.view.columns) + len(self.grid)
         return tuple(cell for column in range(width) for cell in self.cell(row, column))
 
-    def gone(self) -> tuple[Cell, ...]:
+    def gone(self) -> tuple[ReportCell, ...]:
         """Return what stands for the cells of a row that is gone."""
         return (self._spot(GONE, ""),)
 
-    def heading(self, column: int) -> tuple[Cell, ...]:
+    def heading(self, column: int) -> tuple[ReportCell, ...]:
         """Return the cells that the heading of a column prints."""
         if self.view.kind == "matrix":
             numbers = [number for (_, across), number in self.grid.items() if across == column - 1]
@@ -68,16 +68,16 @@ class Shown:
         parts = self.view.columns[column].heading if 0 <= column < len(self.view.columns) else ()
         return tuple(self._spot(0, name) for _, name in parts if name)
 
-    def _spot(self, row: int, name: str) -> Cell:
+    def _spot(self, row: int, name: str) -> ReportCell:
         return self.report, Spot(self.view.sheet, row, name)
 
-    def printing(self, was: str, now: str) -> tuple[Cell, ...]:
+    def printing(self, was: str, now: str) -> tuple[ReportCell, ...]:
         """Return the cells that may print what came into a line."""
         came = Counter(_WORD.findall(now)) - Counter(_WORD.findall(was))
         return tuple(dict.fromkeys(cell for word in came for cell in self.words.get(word, ())))
 
 
-def shown(worked: Worked, name: str) -> Shown | None:
+def view_cells(worked: EvaluatedReport, name: str) -> ViewCells | None:
     """Return the view of a report that goes by `name`, None if there is none."""
     texts = {view.name: view for view in worked.views}
     for view in worked.plan.views:
@@ -85,15 +85,17 @@ def shown(worked: Worked, name: str) -> Shown | None:
             result = worked.result.sheets[view.sheet]
             grid = cell_rows(view, result) if view.kind == "matrix" else {}
             rows = row_numbers(view, result)
-            return Shown(worked.plan.name, view, rows, grid, _cells_by_word(worked, view, rows, texts[name]))
+            return ViewCells(
+                worked.plan.name, view, rows, grid, _cells_by_word(worked, view, rows, texts[name])
+            )
     return None
 
 
 def _cells_by_word(
-    worked: Worked, view: PlannedView, rows: range, text: TabulatedView
-) -> dict[str, tuple[Cell, ...]]:
+    worked: EvaluatedReport, view: PlannedView, rows: range, text: TabulatedView
+) -> dict[str, tuple[ReportCell, ...]]:
     """Return the cells that print each word, rounded or with every digit; a matrix's places tell more."""
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[ReportCell]] = {}
     for i, column in enumerate(view.columns) if view.kind != "matrix" else ():
         printed = [row[i] for row in text.rows]
         full = full_texts(worked.result.sheets[view.sheet].values[column.node], rows)
@@ -112,7 +114,7 @@ _HEAD = re.compile(r"[^:：=]*[^:：=\s](?=\s*[:：])|\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class PrintedChange:
     """A printed cell, or a word of a line, that is not what it should be; `cells` are those it may print."""
 
     file: str
@@ -120,11 +122,11 @@ class Moved:
     where: str
     old: str
     new: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ReportCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TextRow:
     """A row of a table; its key is its first cell, numbered where that comes again."""
 
     line: int
@@ -136,12 +138,14 @@ class _Row:
         return self.cells[column] if column < len(self.cells) else ""
 
 
-def moved(file: str, first: int, old: str, new: str, medium: str, view: Shown) -> Iterator[Moved]:
+def printed_changes(
+    file: str, first: int, old: str, new: str, medium: str, view: ViewCells
+) -> Iterator[PrintedChange]:
     """Yield what differs between the text of a view as it is, from line `first` on, and as it should be."""
     cells = _CELLS.get(medium, _no_cells)
     ours, theirs = _table(old, first, cells, view), _table(new, 1, cells, view)
     if ours and theirs:
-        yield from _Tables(file, medium, ours, theirs, view).moved()
+        yield from _Tables(file, medium, ours, theirs, view).changes()
         old, new = _without_cells(old, cells), _without_cells(new, cells)
     yield from _lines(file, first, old, new, view)
 
@@ -173,14 +177,16 @@ def _without_cells(text: str, cells: Callable[[str], tuple[str, ...]]) -> str:
 
 
 def _table(
-    text: str, first: int, cells_of: Callable[[str], tuple[str, ...]], view: Shown
-) -> tuple[_Row, ...]:
+    text: str, first: int, cells_of: Callable[[str], tuple[str, ...]], view: ViewCells
+) -> tuple[_TextRow, ...]:
     """Return the rows of a table, the headings first: a record in HTML has none."""
-    found = [_Row(first, ("", 0), ("", ""))] if cells_of is _html_cells and view.view.kind == "record" else []
+    found = (
+        [_TextRow(first, ("", 0), ("", ""))] if cells_of is _html_cells and view.view.kind == "record" else []
+    )
     seen: Counter[str] = Counter()
     for line, row in enumerate(text.splitlines(), first):
         if cells := cells_of(row):
-            found.append(_Row(line, (cells[0], seen[cells[0]]), cells))
+            found.append(_TextRow(line, (cells[0], seen[cells[0]]), cells))
             seen[cells[0]] += 1
     return tuple(found)
 
@@ -191,59 +197,61 @@ class _Tables:
 
     file: str
     medium: str
-    ours: tuple[_Row, ...]
-    theirs: tuple[_Row, ...]
-    view: Shown
+    ours: tuple[_TextRow, ...]
+    theirs: tuple[_TextRow, ...]
+    view: ViewCells
 
-    def moved(self) -> Iterator[Moved]:
+    def changes(self) -> Iterator[PrintedChange]:
         """Yield headings and cells that moved, columns and rows that came, went or changed places."""
         pairs = _columns(self.ours[0].cells, self.theirs[0].cells)
         yield from self._headings(pairs)
         yield from self._rows(pairs)
 
-    def _headings(self, pairs: Sequence[tuple[int, int]]) -> Iterator[Moved]:
+    def _headings(self, pairs: Sequence[tuple[int, int]]) -> Iterator[PrintedChange]:
         ours, theirs, line = self.ours[0].cells, self.theirs[0].cells, self.ours[0].line
         for old, new in pairs:
             if ours[old] != theirs[new]:
-                yield Moved(self.file, line, "", ours[old], theirs[new], self._heading(new))
+                yield PrintedChange(self.file, line, "", ours[old], theirs[new], self._heading(new))
         for i in sorted(set(range(len(theirs))) - {new for _, new in pairs}):
-            yield Moved(self.file, line, theirs[i], "", "a new column", self._heading(i))
+            yield PrintedChange(self.file, line, theirs[i], "", "a new column", self._heading(i))
         for i in sorted(set(range(len(ours))) - {old for old, _ in pairs}):
-            yield Moved(self.file, line, ours[i], "the column", "gone", self.view.gone())
+            yield PrintedChange(self.file, line, ours[i], "the column", "gone", self.view.gone())
         if [old for old, _ in pairs] != sorted(old for old, _ in pairs):
-            yield Moved(self.file, line, "columns", "", "in another order", self.view.gone())
+            yield PrintedChange(self.file, line, "columns", "", "in another order", self.view.gone())
 
-    def _rows(self, pairs: Sequence[tuple[int, int]]) -> Iterator[Moved]:
+    def _rows(self, pairs: Sequence[tuple[int, int]]) -> Iterator[PrintedChange]:
         heads = self.theirs[0].cells
         befores = _paired(self.ours[1:], self.theirs[1:])
         for number, (before, row) in enumerate(zip(befores, self.theirs[1:], strict=True)):
             if before is None:
                 cells = self.view.row(number)
-                yield Moved(self.file, self.ours[0].line, row.cells[0], "", "a new row", cells)
+                yield PrintedChange(self.file, self.ours[0].line, row.cells[0], "", "a new row", cells)
                 continue
             for left, right in pairs:
                 was, now = before.text(left), row.text(right)
                 if was != now:
                     where = " · ".join(each for each in (row.cells[0], heads[right]) if each)
-                    yield Moved(self.file, before.line, where, was, now, self._cell(number, right))
+                    yield PrintedChange(self.file, before.line, where, was, now, self._cell(number, right))
         yield from self._gone([row for row in befores if row])
 
-    def _gone(self, kept: Sequence[_Row]) -> Iterator[Moved]:
+    def _gone(self, kept: Sequence[_TextRow]) -> Iterator[PrintedChange]:
         keys = {row.key for row in kept}
         for row in self.ours[1:]:
             if row.key not in keys:
-                yield Moved(self.file, row.line, row.cells[0], "the row", "gone", self.view.gone())
+                yield PrintedChange(self.file, row.line, row.cells[0], "the row", "gone", self.view.gone())
         if [row.line for row in kept] != sorted(row.line for row in kept):
-            yield Moved(self.file, self.ours[0].line, "rows", "", "in another order", self.view.gone())
+            yield PrintedChange(
+                self.file, self.ours[0].line, "rows", "", "in another order", self.view.gone()
+            )
 
-    def _cell(self, row: int, column: int) -> tuple[Cell, ...]:
+    def _cell(self, row: int, column: int) -> tuple[ReportCell, ...]:
         if self.medium != "csv":
             return self.view.cell(row, column)
         if self.view.view.kind == "record":
             return self.view.cell(column, 1)
         return self.view.cell(row, column - self._id_columns())
 
-    def _heading(self, column: int) -> tuple[Cell, ...]:
+    def _heading(self, column: int) -> tuple[ReportCell, ...]:
         return self.view.heading(column - (self._id_columns() if self.medium == "csv" else 0))
 
     def _id_columns(self) -> int:
@@ -258,7 +266,7 @@ def _columns(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]
     return [(ours.index(head), i) for i, head in enumerate(theirs) if head in ours]
 
 
-def _paired(ours: Sequence[_Row], theirs: Sequence[_Row]) -> list[_Row | None]:
+def _paired(ours: Sequence[_TextRow], theirs: Sequence[_TextRow]) -> list[_TextRow | None]:
     """Return the old row of each new one: that of its key, or the next one left if as many are left."""
     old, new = {row.key: row for row in ours}, {row.key for row in theirs}
     left = [row for row in ours if row.key not in new]
@@ -267,7 +275,7 @@ def _paired(ours: Sequence[_Row], theirs: Sequence[_Row]) -> list[_Row | None]:
     return [old.get(row.key) or renamed.get(row.key) for row in theirs]
 
 
-def _lines(file: str, first: int, old: str, new: str, view: Shown) -> Iterator[Moved]:
+def _lines(file: str, first: int, old: str, new: str, view: ViewCells) -> Iterator[PrintedChange]:
     """Yield what moved in the lines of two texts; blank ones and indentation do not count."""
     ours = [(number, line.strip()) for number, line in enumerate(old.splitlines(), first) if line.strip()]
     theirs = [line.strip() for line in new.splitlines() if line.strip()]
@@ -278,13 +286,13 @@ def _lines(file: str, first: int, old: str, new: str, view: Shown) -> Iterator[M
             yield from _words(file, number, was, theirs[c + i] if c + i < d else "", view)
 
 
-def _words(file: str, line: int, was: str, now: str, view: Shown) -> Iterator[Moved]:
+def _words(file: str, line: int, was: str, now: str, view: ViewCells) -> Iterator[PrintedChange]:
     """Yield the words of a line that moved, under what the line begins with; the whole line if words came."""
     ours, theirs = was.split(), now.split()
     if len(ours) != len(theirs):
-        yield Moved(file, line, "", was, now, view.printing(was, now))
+        yield PrintedChange(file, line, "", was, now, view.printing(was, now))
         return
     head = _HEAD.match(now.strip("-*# "))
     for old, new in zip(ours, theirs, strict=True):
         if old != new:
-            yield Moved(file, line, head[0] if head else "", old, new, view.printing(old, new))
+            yield PrintedChange(file, line, head[0] if head else "", old, new, view.printing(old, new))

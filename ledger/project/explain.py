@@ -22,7 +22,7 @@ from ledger.evaluate.trace import (
 from ledger.evaluate.views import formula_text
 from ledger.language.expr import names
 from ledger.plan.plan import Claimed, Computed
-from ledger.project.reports import work
+from ledger.project.reports import evaluated_reports
 from ledger.workbook.formulas import formula
 from ledger.workbook.layout import cell, lay_out, sheet_reference
 from ledger.xlsx.sheetdata import ROW
@@ -46,7 +46,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExplainedInput:
     """An input that a cell comes from: its value, the place it stands at, the source given for it."""
 
     name: str
@@ -71,7 +71,7 @@ class Explanation:
     address: str
     excel: str
     reads: tuple[Read, ...]
-    inputs: tuple[Source, ...]
+    inputs: tuple[ExplainedInput, ...]
     dependents: tuple[str, ...]
     views: tuple[str, ...]
 
@@ -83,7 +83,7 @@ def explained(root: Path, path: str) -> Explanation:
     known = report_names(root, where)
     if report not in known:
         raise unknown(path, f"unknown report {report!r}", near(report, known))
-    worked = work(root, [report], {})
+    worked = evaluated_reports(root, [report], {})
     plan, result, spot = find(path, {each.plan.name: (each.plan, each.result) for each in worked})
     found = explain(path, plan, result, spot)
     inputs = tuple(replace(each, place=located_place(each.place, root, where)) for each in found.inputs)
@@ -150,10 +150,10 @@ def _read(plan: Plan, result: Result, spot: Spot) -> Read:
     return Read(spot.name, value_text(result, spot), node.unit, formula_text(node))
 
 
-def _source(plan: Plan, result: Result, spot: Spot, leaf: Leaf) -> Source:
+def _source(plan: Plan, result: Result, spot: Spot, leaf: Leaf) -> ExplainedInput:
     node = plan.sheets[spot.sheet].nodes[leaf.name]
     value = value_text(result, Spot(spot.sheet, spot.row, leaf.name))
-    return Source(leaf.name, value, node.unit, leaf.place, leaf.source)
+    return ExplainedInput(leaf.name, value, node.unit, leaf.place, leaf.source)
 
 
 def _excel(plan: Plan, result: Result, spot: Spot) -> tuple[str, str]:

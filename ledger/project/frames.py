@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ledger.plan.plan import Shown
+from ledger.plan.plan import PrintedText
 from ledger.values import ERROR_NAMES, Values, number_text, plain, texts
 
 if TYPE_CHECKING:
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
 
 
-def sheet_frame(worked: Worked, sheet: str) -> pd.DataFrame:
+def sheet_frame(worked: EvaluatedReport, sheet: str) -> pd.DataFrame:
     """Return every name of a sheet as a column, one row per id; an error goes by its name."""
     result = worked.result.sheets[sheet]
     known = result.values  # noqa: PD011  # a result is no frame
     nodes = worked.plan.sheets[sheet].nodes
-    names = [name for name, node in nodes.items() if not isinstance(node.how, Shown)]
+    names = [name for name, node in nodes.items() if not isinstance(node.how, PrintedText)]
     length = len(result.ids)
     return pd.DataFrame({name: _column(known[name], length) for name in names})
 

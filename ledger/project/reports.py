@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ledger.book.render import Press, Templates, Worked
+from ledger.book.render import EvaluatedReport, Press, Templates
 from ledger.declarations import scenario
 from ledger.declarations.project import packaged
 from ledger.declarations.toml import load, located, project
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from ledger.plan.plan import Plan
 
 
-def work(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Worked, ...]:
+def evaluated_reports(
+    root: Path, names: Sequence[str], given: Mapping[str, str]
+) -> tuple[EvaluatedReport, ...]:
     """Return the named reports worked out, all if none is named; every mistake is raised at once."""
     problems = Problems()
-    found = work_out(root, names, Settings({name: (text,) for name, text in given.items()}), problems)
+    found = evaluate_reports(root, names, Settings({name: (text,) for name, text in given.items()}), problems)
     raise_located(problems, root)
     return found
 
@@ -48,11 +50,13 @@ def raise_located(problems: Problems, root: Path) -> None:
         raise located(error, root, project(root)) from None
 
 
-def work_out(root: Path, names: Sequence[str], settings: Settings, problems: Problems) -> tuple[Worked, ...]:
+def evaluate_reports(
+    root: Path, names: Sequence[str], settings: Settings, problems: Problems
+) -> tuple[EvaluatedReport, ...]:
     """Return every report as far as it could be worked out, after telling what is wrong."""
     reports = load(root, names, problems)
     complete = not problems.found
-    found = tuple(worked(declared, settings, problems) for declared in reports)
+    found = tuple(evaluated_report(declared, settings, problems) for declared in reports)
     # A claim is about the inputs as declared; set from outside, it may be meant for no row.
     for each in () if settings.given else found:
         check_meant(each.plan, each.result, problems)
@@ -61,7 +65,7 @@ def work_out(root: Path, names: Sequence[str], settings: Settings, problems: Pro
     return found
 
 
-def worked(declared: Declared, settings: Settings, problems: Problems) -> Worked:
+def evaluated_report(declared: Declared, settings: Settings, problems: Problems) -> EvaluatedReport:
     """Return one report as far as it could be worked out, after telling what is wrong."""
     plan = resolve(declared, settings, problems)
     scenarios = {}
@@ -78,4 +82,4 @@ def worked(declared: Declared, settings: Settings, problems: Problems) -> Worked
         if read is not None:
             notes[name] = notes_on(table, result.tables[name], read, problems)
     result = replace(result, notes=notes)
-    return Worked(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))
+    return EvaluatedReport(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))

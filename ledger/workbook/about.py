@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledger.display.words import said
 from ledger.workbook.layout import sheet_reference
-from ledger.workbook.pages import One, Page, Rule, column_width, height, row
+from ledger.workbook.pages import ConditionalFormat, One, Page, column_width, height, row
 from ledger.xlsx.places import ABOUT, CHARTS, CHECKS, DEFINITIONS, PRINTED
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ledger.plan.plan import Plan, PlannedTable
     from ledger.workbook.checks import Checks
-    from ledger.workbook.styles import Kind, Styles
+    from ledger.workbook.styles import Content, Styles
     from ledger.xlsx.sheetdata import Band
 
 _NAME, _TOLD, _STATUS = 1, 2, 3
@@ -24,7 +24,7 @@ _WIDTHS = {_TOLD: 104.0, _STATUS: 16.0}
 _NAMES, _LONGEST_NAME = 26.0, 44.0
 _VERDICT = 4
 #: A cell of each colour shows it.
-_COLOURS: tuple[tuple[str, str, Kind], ...] = (
+_COLOURS: tuple[tuple[str, str, Content], ...] = (
     ("input", "input", "typed"),
     ("lookup", "lookup", "text"),
     ("computed", "computed", "text"),
@@ -37,7 +37,7 @@ _STEPS = ("step 1", "step 2", "step 3", "step 4")
 
 def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
     """Return the page that a reader sees first."""
-    writer = _Writer(plan, checks, styles, partial(said, language=plan.language))
+    writer = _AboutWriter(plan, checks, styles, partial(said, language=plan.language))
     writer.write()
     names = max(column_width([claim.name for claim in plan.claims], _LONGEST_NAME), _NAMES)
     return Page(
@@ -46,15 +46,15 @@ def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
+@dataclass(slots=True, eq=False)
+class _AboutWriter:
     plan: Plan
     checks: Checks
     styles: Styles
     say: Callable[[str], str]
     bands: list[Band] = field(default_factory=list)
     links: dict[tuple[int, int], str] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[ConditionalFormat] = field(default_factory=list)
 
     def write(self) -> None:
         """Write every part of the page, one below the other."""
@@ -97,8 +97,8 @@ class _Writer:
         if status is not None:
             cells[_STATUS] = One(self.styles.number("status", kind="text"), status[1], status[0])
             address = f"$C{number}"
-            self.rules.append(Rule(f"C{number}", f'{address}="{self.say("holds")}"', "good"))
-            self.rules.append(Rule(f"C{number}", f"LEN({address})>0", "bad"))
+            self.rules.append(ConditionalFormat(f"C{number}", f'{address}="{self.say("holds")}"', "good"))
+            self.rules.append(ConditionalFormat(f"C{number}", f"LEN({address})>0", "bad"))
         if home:
             self.links[number, _NAME] = home.replace("$", "")
         self.bands.append(row(number, cells, height({told: _WIDTHS[_TOLD]}) + 3))

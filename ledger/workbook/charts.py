@@ -47,7 +47,7 @@ def charts_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> P
     charts = []
     start = _FIRST
     for chart in plan.charts:
-        writer = _Writer(plan, result, layout, styles, chart, start)
+        writer = _ChartWriter(plan, result, layout, styles, chart, start)
         charts.append(writer.drawn())
         bands += writer.bands()
         start = bands[-1].last_row + 2
@@ -62,7 +62,7 @@ def charts_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> P
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
+class _ChartWriter:
     plan: Plan
     result: Result
     layout: Layout

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ledger.display.words import said
-from ledger.plan.plan import ID, Shown
-from ledger.workbook.layout import Layout, UnitLayout, cell, sheet_reference, span, table_values
-from ledger.workbook.pages import One, Page, Rule, TableObject, column_width, height, row
+from ledger.plan.plan import ID, PrintedText
+from ledger.workbook.layout import Layout, RegionLayout, cell, sheet_reference, span, table_values
+from ledger.workbook.pages import ConditionalFormat, One, Page, SheetTable, column_width, height, row
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import CHECKS, PUBLISHED, VALUE
 from ledger.xlsx.record import BLOCK
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ledger.evaluate.evaluate import Result
     from ledger.plan.plan import Plan, PlannedClaim
     from ledger.values import Values
-    from ledger.workbook.styles import Kind, Styles
+    from ledger.workbook.styles import Content, Styles
     from ledger.xlsx.places import Places
     from ledger.xlsx.sheetdata import Band
 
@@ -148,56 +148,56 @@ class RowOrder:
 class _Rows:
     """The rows of a worksheet: the columns of its names, and its first row; the first name is the id."""
 
-    unit: UnitLayout
+    region: RegionLayout
     columns: Mapping[str, int]
     first: int
 
     def home(self, name: str) -> str:
         """Return the header of a name."""
-        return f"{sheet_reference(self.unit.sheet)}!{cell(self.columns[name], self.first - 1)}"
+        return f"{sheet_reference(self.region.sheet)}!{cell(self.columns[name], self.first - 1)}"
 
     def live(self, name: str) -> str:
         """Return the live values of a name."""
-        return span(self.unit.sheet, self.columns[name], self.first, self.first + self.unit.count - 1)
+        return span(self.region.sheet, self.columns[name], self.first, self.first + self.region.count - 1)
 
     def was(self, column: int) -> str:
         """Return a column of what was published."""
-        return span(PUBLISHED, column, self.unit.first, self.unit.last)
+        return span(PUBLISHED, column, self.region.first, self.region.last)
 
     def order(self) -> RowOrder:
         """Return the order of the rows."""
-        name = self.unit.names[0]
-        was = self.was(self.unit.column(name))
-        return RowOrder(self.unit.sheet, name, self.home(name), self.live(name), was, self.unit.count)
+        name = self.region.names[0]
+        was = self.was(self.region.column(name))
+        return RowOrder(self.region.sheet, name, self.home(name), self.live(name), was, self.region.count)
 
     def compared(self, name: str, label: str, values: Values) -> Compared:
         """Return a name as it is compared."""
-        unit = self.unit
-        marks = self.was(unit.mark(name)) if name in unit.marked else ""
+        region = self.region
+        marks = self.was(region.mark(name)) if name in region.marked else ""
         return Compared(
-            unit.sheet, name, label, self.home(name), _kind(values), self.live(name),
-            self.was(unit.column(name)), marks, self.live(unit.names[0]), unit.count, _errors(values),
+            region.sheet, name, label, self.home(name), _kind(values), self.live(name),
+            self.was(region.column(name)), marks, self.live(region.names[0]), region.count, _errors(values),
         )  # fmt: skip
 
 
 def row_orders(layout: Layout) -> tuple[RowOrder, ...]:
     """Return the order of the rows of every worksheet that has some."""
     places = layout.places()
-    return tuple(_rows(unit, places).order() for unit in layout.units if unit.kind != BLOCK)
+    return tuple(_rows(region, places).order() for region in layout.regions if region.kind != BLOCK)
 
 
 def compared(plan: Plan, result: Result, layout: Layout) -> tuple[Compared, ...]:
     """Return every name that is compared: all but ids, texts that are printed only, and claims."""
     places, claims = layout.places(), {(claim.sheet, claim.name) for claim in plan.claims}
     found = []
-    for unit in layout.units:
-        labels, rows = _labels(unit, plan), _rows(unit, places)
-        for name, values in _values(unit, plan, result).items():
+    for region in layout.regions:
+        labels, rows = _labels(region, plan), _rows(region, places)
+        for name, values in _values(region, plan, result).items():
             label = labels.get(name, "")
-            if (unit.sheet, name) in claims:
+            if (region.sheet, name) in claims:
                 continue
-            if unit.kind == BLOCK:
-                found.append(_of_block(unit, name, label, values, layout))
+            if region.kind == BLOCK:
+                found.append(_of_block(region, name, label, values, layout))
             else:
                 found.append(rows.compared(name, label, values))
     return tuple(found)
@@ -218,18 +218,18 @@ def home_of(sheet: str, name: str, layout: Layout) -> str:
     return f"{sheet_reference(sheet)}!{cell(*place)}"
 
 
-def _rows(unit: UnitLayout, places: Mapping[str, Places]) -> _Rows:
-    on = places[unit.sheet]
-    return _Rows(unit, {name: column for column, name in on.columns.items()}, on.first)
+def _rows(region: RegionLayout, places: Mapping[str, Places]) -> _Rows:
+    on = places[region.sheet]
+    return _Rows(region, {name: column for column, name in on.columns.items()}, on.first)
 
 
-def _of_block(unit: UnitLayout, name: str, label: str, values: Values, layout: Layout) -> Compared:
-    home = home_of(unit.sheet, name, layout)
+def _of_block(region: RegionLayout, name: str, label: str, values: Values, layout: Layout) -> Compared:
+    home = home_of(region.sheet, name, layout)
     was, marks = (
-        f"{PUBLISHED}!{cell(column, unit.first)}" for column in (unit.column(name), unit.mark(name))
+        f"{PUBLISHED}!{cell(column, region.first)}" for column in (region.column(name), region.mark(name))
     )
     errors = _errors(values)
-    return Compared(unit.sheet, name, label, home, _kind(values), home, was, marks, "", 1, errors)
+    return Compared(region.sheet, name, label, home, _kind(values), home, was, marks, "", 1, errors)
 
 
 def _kind(values: Values) -> ValueKind:
@@ -242,22 +242,22 @@ def _errors(values: Values) -> int:
     return 0 if values.errors is None else int(np.count_nonzero(values.errors))
 
 
-def _values(unit: UnitLayout, plan: Plan, result: Result) -> dict[str, Values]:
-    """Return the values of the names of a unit that are compared."""
-    if unit.sheet in plan.sheets:
-        nodes, known = plan.sheets[unit.sheet].nodes, result.sheets[unit.sheet].values
-        names = [name for name in unit.names if name != ID and not isinstance(nodes[name].how, Shown)]
+def _values(region: RegionLayout, plan: Plan, result: Result) -> dict[str, Values]:
+    """Return the values of the names of a region that are compared."""
+    if region.sheet in plan.sheets:
+        nodes, known = plan.sheets[region.sheet].nodes, result.sheets[region.sheet].values
+        names = [name for name in region.names if name != ID and not isinstance(nodes[name].how, PrintedText)]
         return {name: known[name] for name in names}
-    told = table_values(result.tables[unit.sheet])
-    return {name: told[name] for name in unit.names[1:]}
+    told = table_values(result.tables[region.sheet])
+    return {name: told[name] for name in region.names[1:]}
 
 
-def _labels(unit: UnitLayout, plan: Plan) -> dict[str, str]:
-    """Return what the names of a unit mean, of those that say it."""
-    if unit.sheet in plan.sheets:
-        nodes = tuple(plan.sheets[unit.sheet].nodes.values())
+def _labels(region: RegionLayout, plan: Plan) -> dict[str, str]:
+    """Return what the names of a region mean, of those that say it."""
+    if region.sheet in plan.sheets:
+        nodes = tuple(plan.sheets[region.sheet].nodes.values())
     else:
-        nodes = plan.tables[unit.sheet].fields
+        nodes = plan.tables[region.sheet].fields
     return {node.name: node.label for node in nodes if node.label != node.name}
 
 
@@ -350,7 +350,7 @@ class Lines:
         return f'IF({condition},"{self.say(word)}",{otherwise})'
 
     def _told(self, sheet: str, name: str, label: str) -> dict[int, One]:
-        looks: dict[int, tuple[str, str, Kind]] = {
+        looks: dict[int, tuple[str, str, Content]] = {
             SHEET: ("line text", sheet, "typed"),
             NAME: ("line name", name, "typed"),
             LABEL: ("line text", label, "long"),
@@ -402,12 +402,12 @@ class Verdict:
     same: str
     moved: str
 
-    def rules(self, area: str, address: str) -> tuple[Rule, ...]:
+    def rules(self, area: str, address: str) -> tuple[ConditionalFormat, ...]:
         """Return how cells look by the sentence that stands in one of them."""
         return (
-            Rule(area, f'{address}="{self.same}"', "good"),
-            Rule(area, f'{address}="{self.moved}"', "neutral"),
-            Rule(area, f"LEN({address})>0", "bad"),
+            ConditionalFormat(area, f'{address}="{self.same}"', "good"),
+            ConditionalFormat(area, f'{address}="{self.moved}"', "neutral"),
+            ConditionalFormat(area, f"LEN({address})>0", "bad"),
         )
 
 
@@ -463,11 +463,11 @@ class _Section:
 
 def checks_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> Checks:
     """Return the page that compares the workbook with what was published, and what it says in short."""
-    return _Writer(plan, result, layout, styles, partial(said, language=plan.language)).checks()
+    return _ChecksWriter(plan, result, layout, styles, partial(said, language=plan.language)).checks()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
+class _ChecksWriter:
     plan: Plan
     result: Result
     layout: Layout
@@ -500,7 +500,7 @@ class _Writer:
         }
         page = Page(
             CHECKS, tuple(bands), widths, links=links, rules=self.rules(sections, verdict),
-            table=TableObject(f"{CHECKS}_rows", headers, names.first - 1, names.last),
+            table=SheetTable(f"{CHECKS}_rows", headers, names.first - 1, names.last),
             fold=names.first if names.first - 1 <= _FREEZE_WITHIN else 0,
             repeat=(names.first - 1, names.first - 1), width=STATUS,
         )  # fmt: skip
@@ -599,14 +599,18 @@ class _Writer:
         statuses = [self.say(word) for word in (*_GOOD, *_BAD, "not compared")]
         return found | {FIRST: _ID_WIDTH, STATUS: column_width(statuses)}
 
-    def rules(self, sections: Sequence[_Section], verdict: Verdict) -> tuple[Rule, ...]:
+    def rules(self, sections: Sequence[_Section], verdict: Verdict) -> tuple[ConditionalFormat, ...]:
         """Return how statuses, totals and the verdict look."""
         found = [*verdict.rules(f"A{_VERDICT}:{column_letters(STATUS)}{_VERDICT}", cell(1, _VERDICT))]
         for section in sections:
             at = cell(STATUS, str(section.first))
             for look, words in (("good", _GOOD), ("bad", _BAD), ("neutral", ("not compared",))):
                 either = ",".join(f'{at}="{self.say(word)}"' for word in words)
-                found.append(Rule(section.statuses.replace("$", ""), f"OR({either})", look))
+                found.append(ConditionalFormat(section.statuses.replace("$", ""), f"OR({either})", look))
         first, last = cell(NAME, str(_TOTALS)), cell(NAME, str(_TOTALS + len(sections)))
         area = f"{first}:{last}".replace("$", "")
-        return (*found, Rule(area, f"{first}=0", "good"), Rule(area, f"{first}>0", "bad"))
+        return (
+            *found,
+            ConditionalFormat(area, f"{first}=0", "good"),
+            ConditionalFormat(area, f"{first}>0", "bad"),
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.display.words import said
 from ledger.evaluate.views import formula_text
-from ledger.plan.plan import RowId, RowKey, Shown
+from ledger.plan.plan import PrintedText, RowId, RowKey
 from ledger.workbook.formulas import formula
 from ledger.workbook.layout import Layout, LedgerLayout, cell, sheet_reference
 from ledger.workbook.ledgersheet import is_short
@@ -35,7 +35,7 @@ def definition_rows(plan: Plan) -> dict[tuple[str, str], int]:
         (sheet.name, name)
         for sheet in plan.sheets.values()
         for name, node in sheet.nodes.items()
-        if not isinstance(node.how, RowId | RowKey | Shown)
+        if not isinstance(node.how, RowId | RowKey | PrintedText)
     ]
     return {each: _FIRST + i for i, each in enumerate(names)}
 

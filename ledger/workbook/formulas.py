@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ledger.display import rules
 from ledger.language.expr import compile_to
 from ledger.language.targets.excel import EXCEL
-from ledger.plan.plan import Claimed, Computed, Fetched, Shown
+from ledger.plan.plan import Claimed, Computed, Fetched, PrintedText
 from ledger.workbook.layout import Layout, cell, sheet_reference, span
 from ledger.xlsx.places import DISPLAY
 from ledger.xlsx.sheetdata import ROW
@@ -44,13 +44,13 @@ def formula(layout: Layout, sheet: str, node: Node) -> str | None:
             key = '&"|"&'.join(reference(on, name) for name in keys)
             match = f"MATCH({key},{span(at.sheet, at.keys, at.first, at.last)},0)"
             return f"INDEX({span(at.sheet, at.columns[field], at.first, at.last)},{match})"
-        case Shown(name, "bool", _):
+        case PrintedText(name, "bool", _):
             return f'IF({reference(on, name)},"TRUE","FALSE")'
-        case Shown(name, _, ladder) if ladder is not None and ladder.steps:
+        case PrintedText(name, _, ladder) if ladder is not None and ladder.steps:
             x = reference(on, name)
             # On a ledger sheet an error stays one, as it does inside any text.
             return f"IF(ISERROR({x}),{x},{helpers(layout, ladder, x, _helper_cells(on, node))[3]})"
-        case Shown(name):
+        case PrintedText(name):
             return reference(on, name)
     return None
 
@@ -64,7 +64,7 @@ def _helper_cells(on: LedgerLayout, node: Node) -> tuple[str, str, str]:
 def shown_helpers(layout: Layout, sheet: str, node: Node) -> tuple[str, str, str]:
     """Return the formulas of the three helper cells of a printed text."""
     on = layout.sheets[sheet]
-    if not isinstance(node.how, Shown) or node.how.ladder is None:
+    if not isinstance(node.how, PrintedText) or node.how.ladder is None:
         raise TypeError(f"{node.name!r} has no helper cells")
     return helpers(layout, node.how.ladder, reference(on, node.how.name), _helper_cells(on, node))[:3]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.declarations.scenario import NUMBER
-from ledger.plan.plan import ID, Given, RowField, Shown
+from ledger.plan.plan import ID, Given, PrintedText, RowField
 from ledger.values import Values, texts
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import LADDER_HEADS, Places
@@ -85,7 +85,7 @@ class TableLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitLayout:
+class RegionLayout:
     """What is published of a block or of the rows of a worksheet: a row of its name, of names, of formulas.
 
     `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
@@ -126,7 +126,7 @@ class Layout:
     sheets: Mapping[str, LedgerLayout]
     tables: Mapping[str, TableLayout]
     ladders: Mapping[Ladder, int]
-    units: tuple[UnitLayout, ...] = ()
+    regions: tuple[RegionLayout, ...] = ()
 
     def places(self) -> dict[str, Places]:
         """Return where names stand, by worksheet."""
@@ -154,13 +154,13 @@ def lay_out(plan: Plan, result: Result) -> Layout:
     sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
     tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
     ladders = dict.fromkeys(_ladders(plan))
-    units = tuple(_units(plan, result, sheets, tables))
-    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, units)
+    regions = tuple(_regions(plan, result, sheets, tables))
+    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, regions)
 
 
-def _units(
+def _regions(
     plan: Plan, result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
-) -> Iterable[UnitLayout]:
+) -> Iterable[RegionLayout]:
     start = FIRST
     wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int]] = []
     for title, on in sheets.items():
@@ -174,7 +174,7 @@ def _units(
             typed = {name for name in names if values[name].data.dtype == object}
             wanted.append((title, ROWS, at.headers, _marked(names, values, typed), at.last - at.header))
     for title, kind, names, marked, count in wanted:
-        yield UnitLayout(title, kind, names, marked, start, count)
+        yield RegionLayout(title, kind, names, marked, start, count)
         start += HEADS + count + 1
 
 
@@ -222,7 +222,7 @@ def _ledger(sheet: PlannedSheet, count: int) -> LedgerLayout:
 
 
 def _has_ladder(how: object) -> bool:
-    return isinstance(how, Shown) and how.ladder is not None and bool(how.ladder.steps)
+    return isinstance(how, PrintedText) and how.ladder is not None and bool(how.ladder.steps)
 
 
 def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
@@ -260,7 +260,7 @@ def _documents(rows: TableRows, names: Iterable[str]) -> Iterable[str]:
 def _ladders(plan: Plan) -> Iterable[Ladder]:
     for sheet in plan.sheets.values():
         for node in sheet.nodes.values():
-            if isinstance(node.how, Shown) and node.how.ladder and node.how.ladder.steps:
+            if isinstance(node.how, PrintedText) and node.how.ladder and node.how.ladder.steps:
                 yield node.how.ladder
     for view in plan.views:
         nodes = plan.sheets[view.sheet].nodes

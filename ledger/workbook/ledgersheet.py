@@ -9,14 +9,14 @@ from ledger.display import rules
 from ledger.display.words import said
 from ledger.evaluate.trace import row_source
 from ledger.evaluate.views import formula_text
-from ledger.plan.plan import ID, Claimed, Computed, Given, Node, Shown
+from ledger.plan.plan import ID, Claimed, Computed, Given, Node, PrintedText
 from ledger.workbook.formulas import formula, shown_helpers
 from ledger.workbook.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout
 from ledger.workbook.pages import (
+    ConditionalFormat,
     One,
     Page,
-    Rule,
-    TableObject,
+    SheetTable,
     column_width,
     height,
     row,
@@ -50,7 +50,7 @@ def ledger_page(plan: Plan, result: Result, layout: Layout, name: str, styles: S
     standing = [each for each, table in plan.tables.items() if table.sheet == name]
     remarks = _row_notes(result, standing[0]) if standing else {}
     on, known = layout.sheets[name], result.sheets[name]
-    return _Writer(plan, plan.sheets[name], known, layout, on, styles, remarks).page()
+    return _LedgerWriter(plan, plan.sheets[name], known, layout, on, styles, remarks).page()
 
 
 def _row_notes(result: Result, table: str) -> Notes:
@@ -69,7 +69,7 @@ def _is_long(values: Values) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
+class _LedgerWriter:
     plan: Plan
     sheet: PlannedSheet
     result: SheetResult
@@ -86,7 +86,7 @@ class _Writer:
         if self.sheet.axes:
             bands += [*self.above(widths), self.header(), self.rows()]
             headers = tuple(self.on.columns)
-            table = TableObject(f"{self.sheet.name}_rows", headers, self.on.header, self.on.last)
+            table = SheetTable(f"{self.sheet.name}_rows", headers, self.on.header, self.on.last)
             repeat = (self.on.header - 3, self.on.header)
         return Page(
             self.sheet.name,
@@ -101,7 +101,7 @@ class _Writer:
             rules=tuple(self.rules()),
         )
 
-    def rules(self) -> Iterator[Rule]:
+    def rules(self) -> Iterator[ConditionalFormat]:
         """Yield how the cells of claims look: one that fails is seen where it fails."""
         for name, node in self.sheet.nodes.items():
             if not isinstance(node.how, Claimed):
@@ -112,7 +112,7 @@ class _Writer:
             at = f"${column_letters(column)}{first}"
             for value, told in ((0, "bad"), (1, "good")):
                 area = f"{column_letters(column)}{first}:{column_letters(column)}{last}"
-                yield Rule(area, f"AND(ISNUMBER({at}),{at}={value})", told)
+                yield ConditionalFormat(area, f"AND(ISNUMBER({at}),{at}={value})", told)
 
     def top(self) -> Iterator[Band]:
         """Yield the title and the basis."""
@@ -199,7 +199,7 @@ class _Writer:
 
     def helper_cells(self, node: Node) -> list[tuple[str, Values]]:
         """Return formula and values of the helper cells of a printed text."""
-        if not isinstance(node.how, Shown) or node.how.ladder is None:
+        if not isinstance(node.how, PrintedText) or node.how.ladder is None:
             return []
         worked = rules.worked(node.how.ladder, self.result.values[node.how.name])
         formulas = shown_helpers(self.layout, self.sheet.name, node)

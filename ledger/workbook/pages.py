@@ -54,7 +54,7 @@ Area = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class TableObject:
+class SheetTable:
     """An Excel table: its name, and its corner cells' rows and columns."""
 
     name: str
@@ -64,7 +64,7 @@ class TableObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ConditionalFormat:
     """The look of the cells of an area in which a condition holds, written for the first of them."""
 
     area: str
@@ -87,8 +87,8 @@ class Page:
     notes: Mapping[tuple[int, int], str] = field(default_factory=dict)
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     choices: Mapping[Area, str] = field(default_factory=dict)
-    rules: tuple[Rule, ...] = ()
-    table: TableObject | None = None
+    rules: tuple[ConditionalFormat, ...] = ()
+    table: SheetTable | None = None
     helpers: tuple[int, int] | None = None
     fold: int = 0
     repeat: tuple[int, int] | None = None

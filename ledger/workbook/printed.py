@@ -36,7 +36,7 @@ _ROW_HELPERS, _CELL_HELPERS = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
+class _PrintedSpot:
     """A printed cell: where it stands, what it prints of which row of its sheet (None: a name of no row)."""
 
     row: int
@@ -59,7 +59,7 @@ def printed_page(
     last, start = widest, _FIRST
     for view in views:
         on = plan.sheets[view.sheet], result.sheets[view.sheet]
-        writer = _Writer(view, *on, layout, styles, widest + 3, shown, printed)
+        writer = _ViewWriter(view, *on, layout, styles, widest + 3, shown, printed)
         bands += writer.bands(start)
         start = bands[-1].last_row + 3
         last = max(last, *(each.column for band in bands for each in band.columns))
@@ -90,8 +90,8 @@ def _printed(column: PrintedColumn, values: Values) -> list[str]:
     return rules.printed(column.ladder or rules.Ladder(()), values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Writer:
+@dataclass(slots=True, eq=False)
+class _ViewWriter:
     view: PlannedView
     sheet: PlannedSheet
     result: SheetResult
@@ -117,43 +117,47 @@ class _Writer:
         for number in sorted(rows):
             yield row(number, rows[number])
 
-    def table(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+    def table(self, start: int) -> tuple[dict[int, One], list[_PrintedSpot]]:
         """Return heading and spots of a table: one helper group a column, one id a row."""
         heading: dict[int, One] = {}
         for i, column in enumerate(self.view.columns, 1):
             heading |= self.heading(
-                column, _Spot(start, i, max((self.right - 1, *heading)) + 1, column, None)
+                column, _PrintedSpot(start, i, max((self.right - 1, *heading)) + 1, column, None)
             )
         rows = row_numbers(self.view, self.result)
         spots = [
-            _Spot(start + 1 + i, j, self.right + _ROW_HELPERS + (j - 1) * _CELL_HELPERS, column, number)
+            _PrintedSpot(
+                start + 1 + i, j, self.right + _ROW_HELPERS + (j - 1) * _CELL_HELPERS, column, number
+            )
             for i, number in enumerate(rows)
             for j, column in enumerate(self.view.columns, 1)
         ]
         return heading, spots
 
-    def record(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+    def record(self, start: int) -> tuple[dict[int, One], list[_PrintedSpot]]:
         """Return the spots of a record, one below the other; its headings stand at the left."""
         number = row_numbers(self.view, self.result)[0] if self.sheet.axes else None
         return {}, [
-            _Spot(start + i, 2, self.right + _ROW_HELPERS, column, number)
+            _PrintedSpot(start + i, 2, self.right + _ROW_HELPERS, column, number)
             for i, column in enumerate(self.view.columns)
         ]
 
-    def matrix(self, start: int) -> tuple[dict[int, One], list[_Spot]]:
+    def matrix(self, start: int) -> tuple[dict[int, One], list[_PrintedSpot]]:
         """Return heading and spots of a matrix: a helper group and an id for each column."""
         down, across, cell_ = self.view.columns
         downs = _printed(down, self.result.values[down.node])
         acrosses = _printed(across, self.result.values[across.node])
         rows, columns = list(dict.fromkeys(downs)), list(dict.fromkeys(acrosses))
         group = _ROW_HELPERS + _CELL_HELPERS
-        spots = [_Spot(start + 1 + i, 1, self.right, down, downs.index(text)) for i, text in enumerate(rows)]
+        spots = [
+            _PrintedSpot(start + 1 + i, 1, self.right, down, downs.index(text)) for i, text in enumerate(rows)
+        ]
         spots += [
-            _Spot(start, 2 + i, self.right + group * (1 + i), across, acrosses.index(text))
+            _PrintedSpot(start, 2 + i, self.right + group * (1 + i), across, acrosses.index(text))
             for i, text in enumerate(columns)
         ]
         spots += [
-            _Spot(
+            _PrintedSpot(
                 start + 1 + rows.index(a),
                 2 + columns.index(b),
                 self.right + group * (1 + columns.index(b)),
@@ -162,9 +166,11 @@ class _Writer:
             )
             for i, (a, b) in enumerate(zip(downs, acrosses, strict=True))
         ]
-        return self.heading(down, _Spot(start, 1, self.right + group * (1 + len(columns)), down, None)), spots
+        return self.heading(
+            down, _PrintedSpot(start, 1, self.right + group * (1 + len(columns)), down, None)
+        ), spots
 
-    def heading(self, column: PrintedColumn, spot: _Spot) -> dict[int, One]:
+    def heading(self, column: PrintedColumn, spot: _PrintedSpot) -> dict[int, One]:
         """Return a heading and its helper cells; names in its label are live."""
         text = heading_text(column, self.sheet, self.result)
         self.shown.setdefault(spot.column, []).append(text)
@@ -180,14 +186,14 @@ class _Writer:
         formula = "&".join(part for part in parts if part) if live else None
         return {**cells, spot.column: One(self.styles.number("head"), text, formula)}
 
-    def named(self, name: str, spot: _Spot) -> tuple[dict[int, One], str]:
+    def named(self, name: str, spot: _PrintedSpot) -> tuple[dict[int, One], str]:
         """Return the helper cells of a name in a label, and the formula of its printed text."""
         node, source = self.sheet.nodes[name], outside(self.layout, self.sheet.name, name)
         if node.kind.kind == "text" and isinstance(node.how, Given):
             return {}, source
         return self.told(node.ladder, node.kind.kind, self.result.values[name], source, spot)
 
-    def cells(self, spot: _Spot) -> dict[int, One]:
+    def cells(self, spot: _PrintedSpot) -> dict[int, One]:
         """Return the printed cell and its helper cells."""
         node = self.sheet.nodes[spot.printed.node]
         cells: dict[int, One] = {}
@@ -207,7 +213,7 @@ class _Writer:
         value = self.result.values[node.name].take(slice(number, number + 1))
         return cells | self.printed(spot, value, self.fetch(node.name, position), first)
 
-    def row_helpers(self, spot: _Spot, at: int) -> dict[int, One]:
+    def row_helpers(self, spot: _PrintedSpot, at: int) -> dict[int, One]:
         """Return the id of a row and where the ledger sheet has it now."""
         style, number = self.styles.number("helper", kind="typed"), spot.number or 0
         on = self.layout.sheets[self.sheet.name]
@@ -224,7 +230,7 @@ class _Writer:
         source = outside(self.layout, self.sheet.name, name)
         return f"INDEX({source},{position})" if position else source
 
-    def printed(self, spot: _Spot, value: Values, fetched: str, first: int) -> dict[int, One]:
+    def printed(self, spot: _PrintedSpot, value: Values, fetched: str, first: int) -> dict[int, One]:
         """Return x, k, y, n and the printed text of one cell."""
         printed, column = spot.printed, spot.column
         (text,) = _printed(printed, value)
@@ -241,7 +247,7 @@ class _Writer:
         return {**cells, column: One(self.styles.number(look), text, formula)}
 
     def told(
-        self, ladder: Ladder | None, kind: str, value: Values, fetched: str, spot: _Spot
+        self, ladder: Ladder | None, kind: str, value: Values, fetched: str, spot: _PrintedSpot
     ) -> tuple[dict[int, One], str]:
         """Return the cells x, k, y, n, from column `spot.helper` on, and the formula of the printed text."""
         first, style = spot.helper, self.styles.number("helper")
@@ -255,7 +261,7 @@ class _Writer:
             cells[first + i] = One(style, each, formula)
         return cells, last
 
-    def _is_top(self, spot: _Spot) -> bool:
+    def _is_top(self, spot: _PrintedSpot) -> bool:
         """Whether a spot is the heading of a matrix column."""
         return self.view.kind == "matrix" and spot.printed is self.view.columns[1]
 

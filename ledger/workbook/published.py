@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.values import NA, Values, texts
-from ledger.workbook.layout import Layout, UnitLayout, cell, sheet_reference, span
+from ledger.workbook.layout import Layout, RegionLayout, cell, sheet_reference, span
 from ledger.workbook.pages import One, Page, row
 from ledger.xlsx.formulas import in_names
 from ledger.xlsx.places import PUBLISHED, VALUE, locator
@@ -32,8 +32,8 @@ def published_page(
     style = styles.number("helper", kind="typed")
     number = styles.number("helper")
     bands = [row(1, {1: One(style, MAKER), 2: One(number, float(FORM)), 3: One(style, report)})]
-    for unit in layout.units:
-        bands += _unit(unit, _cells(unit, pages[unit.sheet], layout), layout, style, number)
+    for region in layout.regions:
+        bands += _region(region, _cells(region, pages[region.sheet], layout), layout, style, number)
     start = bands[-1].last_row + 2
     bands.append(row(start, {1: One(style, PRINTED_CELLS)}))
     bands.append(row(start + 1, {i: One(style, head) for i, head in enumerate(PRINTED_HEADS, 1)}))
@@ -44,40 +44,40 @@ def published_page(
     return Page(PUBLISHED, tuple(bands), {}, state="veryHidden")
 
 
-def _cells(unit: UnitLayout, page: Page, layout: Layout) -> dict[str, tuple[int, Cells]]:
-    """Return the live cells of each name of a unit and the row in which they begin."""
-    on = layout.places()[unit.sheet]
+def _cells(region: RegionLayout, page: Page, layout: Layout) -> dict[str, tuple[int, Cells]]:
+    """Return the live cells of each name of a region and the row in which they begin."""
+    on = layout.places()[region.sheet]
     bands = {band.first_row: {each.column: each for each in band.columns} for band in page.bands}
-    if unit.kind == BLOCK:
+    if region.kind == BLOCK:
         return {name: (number, bands[number][VALUE]) for number, name in on.block.items()}
     return {name: (on.first, bands[on.first][column]) for column, name in on.columns.items()}
 
 
-def _unit(
-    unit: UnitLayout, cells: Mapping[str, tuple[int, Cells]], layout: Layout, style: int, number: int
+def _region(
+    region: RegionLayout, cells: Mapping[str, tuple[int, Cells]], layout: Layout, style: int, number: int
 ) -> Iterator[Band]:
-    yield row(unit.start, {1: One(style, unit.kind), 2: One(style, unit.sheet)})
-    yield row(unit.start + 1, {unit.column(name): One(style, name) for name in unit.names})
+    yield row(region.start, {1: One(style, region.kind), 2: One(style, region.sheet)})
+    yield row(region.start + 1, {region.column(name): One(style, name) for name in region.names})
     places = layout.places()
     formulas = {}
     for name, (first, each) in cells.items():
         if each.formula is not None:
             text = each.formula.replace(ROW, str(first))
-            told = in_names(text, locator(places, unit.sheet, first))
-            formulas[unit.column(name)] = One(style, told)
+            told = in_names(text, locator(places, region.sheet, first))
+            formulas[region.column(name)] = One(style, told)
     if formulas:
-        yield row(unit.start + 2, formulas)
+        yield row(region.start + 2, formulas)
     values = [
         Cells(
-            unit.column(name), style if each.values.data.dtype == object else number, _recorded(each.values)
+            region.column(name), style if each.values.data.dtype == object else number, _recorded(each.values)
         )
         for name, (_, each) in cells.items()
     ]
     marks = [
-        Cells(unit.mark(name), number, Values(np.zeros(unit.count)), _mark(unit, name, *cells[name]))
-        for name in unit.marked
+        Cells(region.mark(name), number, Values(np.zeros(region.count)), _mark(region, name, *cells[name]))
+        for name in region.marked
     ]
-    yield Band(unit.first, tuple(sorted([*values, *marks], key=lambda each: each.column)))
+    yield Band(region.first, tuple(sorted([*values, *marks], key=lambda each: each.column)))
 
 
 def _recorded(values: Values) -> Values:
@@ -90,13 +90,13 @@ def _recorded(values: Values) -> Values:
     return Values(data, None if values.errors is None else np.where(values.errors, NA, 0).astype(np.uint8))
 
 
-def _mark(unit: UnitLayout, name: str, first: int, cells: Cells) -> str:
+def _mark(region: RegionLayout, name: str, first: int, cells: Cells) -> str:
     """Return the formula that is 1 where the live value is not the published one, else 0."""
-    live = f"{sheet_reference(unit.sheet)}!{cell(cells.column, first)}"
-    if unit.kind != BLOCK:
-        values = span(unit.sheet, cells.column, first, first + unit.count - 1)
-        live = f"INDEX({values},ROW()-{unit.first - 1})"
-    was = cell(unit.column(name), ROW)
+    live = f"{sheet_reference(region.sheet)}!{cell(cells.column, first)}"
+    if region.kind != BLOCK:
+        values = span(region.sheet, cells.column, first, first + region.count - 1)
+        live = f"INDEX({values},ROW()-{region.first - 1})"
+    was = cell(region.column(name), ROW)
     if cells.values.data.dtype == object:
         wrong = f"IF(ISERROR({live}),1,IF(EXACT({live},{was}),0,1))"
     else:

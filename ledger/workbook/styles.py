@@ -21,7 +21,7 @@ _FACE = "Calibri"
 _BLUE, _GREEN, _GREY, _BLACK = "1F4E9E", "2E7D32", "6B6B6B", "000000"
 _CREAM, _BAND, _PALE = "FFF8E1", "EAF0F6", "F3F3F3"
 GENERAL = "General"
-Kind = Literal["number", "typed", "text", "long"]
+Content = Literal["number", "typed", "text", "long"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,14 @@ def rule_style(look: str) -> DifferentialStyle:
     return DifferentialStyle(font=Font(color=color), fill=PatternFill(bgColor=fill))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Styles:
     """The style numbers of a workbook, one for each look and number format that is asked for."""
 
     workbook: Workbook
     numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
-    def number(self, look: str, form: str = GENERAL, kind: Kind = "number") -> int:
+    def number(self, look: str, form: str = GENERAL, kind: Content = "number") -> int:
         """Return the number of a style for a kind of content.
 
         In a cell of "typed" text a `=` is a letter.  A formula that gives text must not be such a cell, or
@@ -106,7 +106,7 @@ class Styles:
             self.numbers[key] = self._made(LOOKS[look], form, kind)
         return self.numbers[key]
 
-    def _made(self, look: Look, form: str, kind: Kind) -> int:
+    def _made(self, look: Look, form: str, kind: Content) -> int:
         # A style has a number once a cell has it; the cell goes with its sheet.
         sheet = self.workbook.create_sheet()
         cell = sheet.cell(1, 1)
@@ -144,7 +144,7 @@ def look(node: Node) -> str:
     return "computed"
 
 
-def content(node: Node) -> Kind:
+def content(node: Node) -> Content:
     """Return the kind of content that a node's cells have: typed text, text of a formula, or a number."""
     if node.kind.kind != "text":
         return "number"

@@ -8,7 +8,7 @@ from ledger.evaluate.trace import row_source
 from ledger.values import texts
 from ledger.workbook.layout import Layout, cell
 from ledger.workbook.ledgersheet import MOST_NOTES
-from ledger.workbook.pages import One, Page, TableObject, column_width, height, row, shown_values
+from ledger.workbook.pages import One, Page, SheetTable, column_width, height, row, shown_values
 from ledger.workbook.styles import number_format
 from ledger.xlsx.sheetdata import ROW, Band, Cells
 
@@ -37,7 +37,7 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
     bands.append(Band(at.first, tuple(columns)))
     return Page(
         table.name, tuple(bands), widths, {**_notes(table, at), **_cell_notes(table, rows, at, notes)},
-        table=TableObject(f"{table.name}_rows", names, at.header, at.last),
+        table=SheetTable(f"{table.name}_rows", names, at.header, at.last),
         fold=at.first, repeat=(at.header, at.header), width=len(names),
     )  # fmt: skip
 

@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 
     from ledger.evaluate.evaluate import Result
     from ledger.plan.plan import Plan
-    from ledger.workbook.pages import Page, TableObject
+    from ledger.workbook.pages import Page, SheetTable
 
 _AUTHOR = "Tile Ledger"
 _NOTE_WIDTH, _NOTE_LINE = 320, 20
 _LINE_LETTERS = 44
 
 
-def write(plan: Plan, result: Result, origins: Mapping[str, str]) -> bytes:
+def workbook_bytes(plan: Plan, result: Result, origins: Mapping[str, str]) -> bytes:
     """Return the workbook of a report: the same bytes for the same plan, result and origins.
 
     `origins` are hashes of the files it is made from, which a later check compares.
@@ -138,7 +138,7 @@ def _note(text: str) -> Comment:
     return Comment(text, _AUTHOR, width=_NOTE_WIDTH, height=_NOTE_LINE * (lines + 1))
 
 
-def _table(table: TableObject) -> Table:
+def _table(table: SheetTable) -> Table:
     last = get_column_letter(len(table.headers))
     area = f"A{table.header}:{last}{table.last}"
     return Table(

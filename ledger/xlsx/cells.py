@@ -25,13 +25,13 @@ class ErrorValue:
         return self.name
 
 
-Scalar = float | str | bool | ErrorValue | None
+CellValue = float | str | bool | ErrorValue | None
 
 
 class Cell(NamedTuple):
     """A cell: its value, and its formula without `=`, None for a constant."""
 
-    value: Scalar
+    value: CellValue
     formula: str | None = None
 
 
@@ -121,7 +121,7 @@ class CellReader:
         first, row, column = self.shared.get(self.master, ("#REF!", self.row, self.column))
         return shifted(first, self.row - row, self.column - column)
 
-    def _scalar(self) -> Scalar:
+    def _scalar(self) -> CellValue:
         text = self.value
         if text is None or (text == "" and self.kind == "n"):
             return None

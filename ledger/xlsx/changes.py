@@ -19,8 +19,8 @@ from ledger.xlsx.record import BLOCK
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ledger.xlsx.cells import Cell, Scalar
-    from ledger.xlsx.reading import Reading, Unit
+    from ledger.xlsx.cells import Cell, CellValue
+    from ledger.xlsx.reading import Reading, Region
 
 STRUCTURE, FORMULA, VALUE, DISPLAY = "structure", "formula", "value", "display"
 #: What became of a line of a table.
@@ -56,14 +56,14 @@ class Change:
 def changes(old: Reading, new: Reading, tolerance: float = TOLERANCE) -> tuple[Change, ...]:
     """Return every difference, by section and in the order of the workbook."""
     found = [*_structure(old, new)]
-    for key, unit in new.units.items():
-        if key in old.units:
-            found += _unit(old, old.units[key], new, unit, tolerance)
+    for key, region in new.regions.items():
+        if key in old.regions:
+            found += _region(old, old.regions[key], new, region, tolerance)
     found += _printed(old, new)
     return tuple(change for section in SECTIONS for change in found if change.section == section)
 
 
-def same_value(old: Scalar, new: Scalar, tolerance: float = TOLERANCE) -> bool:
+def same_value(old: CellValue, new: CellValue, tolerance: float = TOLERANCE) -> bool:
     """Whether two values are the same; an empty cell is an empty text, and some errors have two names."""
     match old, new:
         case float(), float():
@@ -88,7 +88,7 @@ def uncomputed(reading: Reading) -> int:
     )
 
 
-def text_of(value: Scalar) -> str:
+def text_of(value: CellValue) -> str:
     """Return a value as it is told: a number with all its digits, nothing for an empty cell."""
     match value:
         case None:
@@ -107,12 +107,12 @@ def _structure(old: Reading, new: Reading) -> Iterator[Change]:
     for title in new.book.sheets:
         if title not in old.book.sheets:
             yield Change(STRUCTURE, title, "", "", "", "a new sheet")
-    for key, unit in old.units.items():
-        if key not in new.units and unit.sheet.title in new.book.sheets:
-            yield Change(STRUCTURE, unit.sheet.title, "", "", unit.kind, "gone")
-    for key, unit in new.units.items():
-        if key in old.units:
-            yield from _lines(old.units[key], unit)
+    for key, region in old.regions.items():
+        if key not in new.regions and region.sheet.title in new.book.sheets:
+            yield Change(STRUCTURE, region.sheet.title, "", "", region.kind, "gone")
+    for key, region in new.regions.items():
+        if key in old.regions:
+            yield from _lines(old.regions[key], region)
     yield from _views(old, new)
 
 
@@ -141,7 +141,7 @@ def _printed_columns(reading: Reading) -> dict[str, dict[str, None]]:
     return found
 
 
-def _lines(old: Unit, new: Unit) -> Iterator[Change]:
+def _lines(old: Region, new: Region) -> Iterator[Change]:
     """Yield columns and rows that came or went, and whether those that stayed are in another order."""
     sheet = new.sheet.title
     for what, before, now in (("column", old.names, new.names), ("row", old.ids, new.ids)):
@@ -166,11 +166,11 @@ def _line(what: str, each: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column of a unit in the rows that both workbooks have: its cells before and now."""
+    """One column of a region in the rows that both workbooks have: its cells before and now."""
 
     name: str
-    was: Unit
-    now: Unit
+    was: Region
+    now: Region
     ids: Sequence[str]
     before: Sequence[Cell | None]
     after: Sequence[Cell | None]
@@ -180,7 +180,7 @@ class _Column:
         return Change(section, self.now.sheet.title, row, self.name, old, new, rows)
 
 
-def _unit(old: Reading, was: Unit, new: Reading, now: Unit, tolerance: float) -> Iterator[Change]:
+def _region(old: Reading, was: Region, new: Reading, now: Region, tolerance: float) -> Iterator[Change]:
     ids = [id_ for id_ in now.ids if id_ in was.rows or now.kind == BLOCK]
     for name in now.names:
         if name in was.columns:
@@ -209,11 +209,11 @@ def _formulas(old: Reading, new: Reading, column: _Column) -> Iterator[Change]:
                 yield column.change(FORMULA, id_, was, now)
 
 
-def _in_names(reading: Reading, unit: Unit, id_: str, name: str, cell: Cell | None) -> str | None:
+def _in_names(reading: Reading, region: Region, id_: str, name: str, cell: Cell | None) -> str | None:
     if cell is None or cell.formula is None:
         return None
-    row, column = unit.place(id_, name)
-    return reading.in_names(unit.sheet.title, row, column, cell.formula)
+    row, column = region.place(id_, name)
+    return reading.in_names(region.sheet.title, row, column, cell.formula)
 
 
 def _told(formula: str | None, cell: Cell | None) -> str:

@@ -15,8 +15,8 @@ from ledger.xlsx.record import BLOCK, blank_or
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ledger.xlsx.cells import Scalar
-    from ledger.xlsx.reading import Reading, Unit
+    from ledger.xlsx.cells import CellValue
+    from ledger.xlsx.reading import Reading, Region
     from ledger.xlsx.workbook import Note
 
 #: Cells are as published within this: a spreadsheet saves 15 digits.
@@ -25,14 +25,14 @@ SAVED = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class InputEdit:
-    """An input that was changed: its sheet, kind of unit, row id (empty in a block), name, both values."""
+    """An input that was changed: its sheet, kind of region, row id (empty in a block), name, both values."""
 
     sheet: str
     kind: str
     row: str
     name: str
-    old: Scalar
-    new: Scalar
+    old: CellValue
+    new: CellValue
     address: str
 
 
@@ -50,7 +50,7 @@ class FormulaEdit:
     name: str
     old: str | None
     new: str | None
-    value: Scalar
+    value: CellValue
     address: str
     whole: bool
 
@@ -93,55 +93,57 @@ class Edits:
 
 def edits(now: Reading, built: Reading) -> Edits:
     """Return what was changed in a workbook; `built` tells which notes and sheets it had when written."""
-    units = tuple(now.units.values())
-    formulas = [each for unit in units for each in _formulas(now, unit)]
+    regions = tuple(now.regions.values())
+    formulas = [each for region in regions for each in _formulas(now, region)]
     return Edits(
-        tuple(each for unit in units for each in _inputs(unit)),
+        tuple(each for region in regions for each in _inputs(region)),
         (*formulas, *_printed(now)),
-        (*_sheets(now, built), *(each for unit in units for each in _structure(unit))),
+        (*_sheets(now, built), *(each for region in regions for each in _structure(region))),
         tuple(_notes(now, built)),
     )
 
 
-def _published(unit: Unit) -> dict[str, int]:
-    return {id_: number for number, id_ in enumerate(unit.recorded.ids())}
+def _published(region: Region) -> dict[str, int]:
+    return {id_: number for number, id_ in enumerate(region.recorded.ids())}
 
 
-def _inputs(unit: Unit) -> Iterator[InputEdit]:
+def _inputs(region: Region) -> Iterator[InputEdit]:
     """Yield the cells without a formula whose value is not the published one; keys make rows, not edits."""
-    recorded, numbers = unit.recorded, _published(unit)
-    keys = () if unit.kind == BLOCK else recorded.names[:1]
-    for name in unit.names:
+    recorded, numbers = region.recorded, _published(region)
+    keys = () if region.kind == BLOCK else recorded.names[:1]
+    for name in region.names:
         if name in recorded.formulas or name not in recorded.values or name in keys:
             continue
-        for id_ in unit.ids:
+        for id_ in region.ids:
             if id_ not in numbers:
                 continue
             was = blank_or(recorded.values[name][numbers[id_]])
-            cell = unit.cell(id_, name)
+            cell = region.cell(id_, name)
             is_ = None if cell is None else cell.value
             if (cell is None or cell.formula is None) and not same_value(was, is_, SAVED):
-                yield InputEdit(unit.sheet.title, unit.kind, id_, name, was, is_, unit.address(id_, name))
+                yield InputEdit(
+                    region.sheet.title, region.kind, id_, name, was, is_, region.address(id_, name)
+                )
 
 
-def _formulas(now: Reading, unit: Unit) -> Iterator[FormulaEdit]:
+def _formulas(now: Reading, region: Region) -> Iterator[FormulaEdit]:
     """Yield each change of a formula once, with the rows of its column in which it was made."""
-    numbers = _published(unit)
-    rows = [id_ for id_ in unit.ids if id_ in numbers]
-    for name in unit.names:
-        if name not in unit.recorded.values:
+    numbers = _published(region)
+    rows = [id_ for id_ in region.ids if id_ in numbers]
+    for name in region.names:
+        if name not in region.recorded.values:
             continue
         found: dict[tuple[str | None, str], list[str]] = {}
         for id_ in rows:
-            cell, new = unit.cell(id_, name), now.formula(unit, id_, name)
-            old = unit.recorded.formulas.get(name)
+            cell, new = region.cell(id_, name), now.formula(region, id_, name)
+            old = region.recorded.formulas.get(name)
             if _is_changed(old, new):
                 found.setdefault((new, "" if new else text_of(cell.value if cell else None)), []).append(id_)
         for (new, _), ids in found.items():
-            cell = unit.cell(ids[0], name)
+            cell = region.cell(ids[0], name)
             yield FormulaEdit(
-                unit.sheet.title, unit.kind, tuple(ids), name, unit.recorded.formulas.get(name), new,
-                cell.value if cell else None, unit.address(ids[0], name), len(ids) == len(rows),
+                region.sheet.title, region.kind, tuple(ids), name, region.recorded.formulas.get(name), new,
+                cell.value if cell else None, region.address(ids[0], name), len(ids) == len(rows),
             )  # fmt: skip
 
 
@@ -165,7 +167,7 @@ def _sheets(now: Reading, built: Reading) -> Iterator[StructureEdit]:
     for title in now.book.sheets:
         if title not in built.book.sheets and title not in now.places:
             yield StructureEdit(title, "sheet", title, "new")
-    for title in dict.fromkeys(title for title, _ in now.record.units):
+    for title in dict.fromkeys(title for title, _ in now.record.regions):
         if title not in now.places:
             yield StructureEdit(title, "sheet", title, "gone")
     for title in FIXED_SHEETS:
@@ -173,20 +175,20 @@ def _sheets(now: Reading, built: Reading) -> Iterator[StructureEdit]:
             yield StructureEdit(title, "sheet", title, "gone")
 
 
-def _structure(unit: Unit) -> Iterator[StructureEdit]:
+def _structure(region: Region) -> Iterator[StructureEdit]:
     """Yield rows and columns that came or went, and whether those that stayed are in another order."""
-    title = unit.sheet.title
-    word = "name" if unit.kind == BLOCK else "column"
-    lines = ((word, unit.recorded.names, unit.names), ("row", unit.recorded.ids(), unit.ids))
+    title = region.sheet.title
+    word = "name" if region.kind == BLOCK else "column"
+    lines = ((word, region.recorded.names, region.names), ("row", region.recorded.ids(), region.ids))
     for what, before, now in lines:
         for each, became in moves(before, now):
-            told = _told(unit, each) if (what, became) == ("row", NEW) else ""
+            told = _told(region, each) if (what, became) == ("row", NEW) else ""
             yield StructureEdit(title, what, each, became, told)
 
 
-def _told(unit: Unit, id_: str) -> str:
+def _told(region: Region, id_: str) -> str:
     """Return the inputs of a row, which an author copies into the CSV."""
-    cells = {name: unit.cell(id_, name) for name in unit.names[1:]}
+    cells = {name: region.cell(id_, name) for name in region.names[1:]}
     told = {name: text_of(cell.value) for name, cell in cells.items() if cell and cell.formula is None}
     return ", ".join(f"{name}={text}" for name, text in told.items() if text)
 

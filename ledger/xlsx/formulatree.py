@@ -31,7 +31,7 @@ def tree(formula: str) -> Expr:
 
     Words are the spreadsheet's own: `+`, `neg`, `INT`; a reference is a Name.
     """
-    reader = _Reader([*_bracketed(formula)])
+    reader = _TreeReader([*_bracketed(formula)])
     found = reader.expression(0, 0)
     if reader.waiting:
         raise UnreadableError(formula)
@@ -53,7 +53,7 @@ def _bracketed(formula: str) -> Iterator[Token]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _TreeReader:
     waiting: list[Token]
 
     def next(self) -> Token:

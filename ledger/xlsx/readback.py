@@ -41,7 +41,7 @@ class Known:
 def read_back(formula: str, known: Known) -> Expr | None:
     """Return a formula in names as an expression of the language, None where it says more than that."""
     try:
-        return _Reader(known).read(tree(formula))
+        return _FormulaReader(known).read(tree(formula))
     except UnreadableError:
         return None
 
@@ -56,7 +56,7 @@ def spelled(expr: Expr) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _FormulaReader:
     known: Known
 
     def read(self, expr: Expr) -> Expr:
@@ -135,7 +135,7 @@ def _flat(op: str, args: Sequence[Expr]) -> tuple[Expr, ...]:
     return tuple(parts)
 
 
-_SPECIAL: Mapping[str, Callable[[_Reader, Sequence[Expr]], Expr]] = {
+_SPECIAL: Mapping[str, Callable[[_FormulaReader, Sequence[Expr]], Expr]] = {
     "CEILING": lambda reader, args: reader.rounded(args, "ceil", "align_up"),
     "FLOOR": lambda reader, args: reader.rounded(args, "floor", "align_down"),
     "AND": lambda reader, args: reader.chained("and", args),

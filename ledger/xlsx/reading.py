@@ -10,15 +10,15 @@ from ledger.xlsx.cells import ErrorValue
 from ledger.xlsx.formulas import column_letters, corner, in_names
 from ledger.xlsx.parts import refused
 from ledger.xlsx.places import PRINTED, VALUE, Places, locator
-from ledger.xlsx.record import BLOCK, ROWS, Record, Recorded, line_mark, record
-from ledger.xlsx.workbook import received
+from ledger.xlsx.record import BLOCK, ROWS, PublishedRegion, Record, line_mark, record
+from ledger.xlsx.workbook import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.xlsx.cells import Cell
     from ledger.xlsx.record import PrintedCell
-    from ledger.xlsx.workbook import Received, Sheet
+    from ledger.xlsx.workbook import Workbook, Worksheet
 
 _EMPTY: Mapping[int, Cell] = {}
 #: The formula of an input that is blank.
@@ -29,20 +29,20 @@ _PART = re.compile(r"\[([^\]]*)\]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unit:
+class Region:
     """A block or the rows of a worksheet as they stand now; a blank input is an empty cell.
 
     `names` are the live headers, `ids` the live ids, one empty id for a block; `rows` has the row of each id,
     of each name in a block; `recorded` is what was published.
     """
 
-    sheet: Sheet
+    sheet: Worksheet
     kind: str
     names: tuple[str, ...]
     ids: tuple[str, ...]
     rows: Mapping[str, int]
     columns: Mapping[str, int]
-    recorded: Recorded
+    recorded: PublishedRegion
 
     def place(self, id_: str, name: str) -> tuple[int, int]:
         """Return the row and the column of a value."""
@@ -70,23 +70,23 @@ class Unit:
         return f"{self.sheet.title}!{column_letters(column)}{row}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Reading:
-    """A workbook by names: its record, its units by worksheet and kind, where names stand on each sheet."""
+    """A workbook by names: its record, its regions by worksheet and kind, where names stand on each sheet."""
 
-    book: Received
+    book: Workbook
     record: Record
-    units: Mapping[tuple[str, str], Unit]
+    regions: Mapping[tuple[str, str], Region]
     places: Mapping[str, Places]
     known: dict[tuple[str, int, str], str] = field(default_factory=dict)
 
-    def formula(self, unit: Unit, id_: str, name: str) -> str | None:
+    def formula(self, region: Region, id_: str, name: str) -> str | None:
         """Return the formula of a value in names, None for a constant."""
-        cell = unit.cell(id_, name)
+        cell = region.cell(id_, name)
         if cell is None or cell.formula is None:
             return None
-        row, column = unit.place(id_, name)
-        return self.in_names(unit.sheet.title, row, column, cell.formula)
+        row, column = region.place(id_, name)
+        return self.in_names(region.sheet.title, row, column, cell.formula)
 
     def in_names(self, sheet: str, row: int, column: int, formula: str) -> str:
         """Return the formula of a cell in names, kept for the column: its rows differ in their number."""
@@ -103,24 +103,24 @@ class Reading:
 
 def read(name: str, data: bytes) -> Reading:
     """Return the workbook `data` by names; raise a LedgerError if it is none of ours."""
-    return named(received(name, data))
+    return named(read_workbook(name, data))
 
 
-def named(book: Received) -> Reading:
+def named(book: Workbook) -> Reading:
     """Return a workbook by names; raise a LedgerError if it is none of ours."""
     told = record(book)
-    units = {}
-    for key, recorded in told.units.items():
+    regions = {}
+    for key, recorded in told.regions.items():
         sheet = book.sheets.get(recorded.sheet)
         found = None if sheet is None else _located(book.name, sheet, recorded)
         if found is not None:
-            units[key] = found
-    titles = dict.fromkeys(title for title, _ in units)
+            regions[key] = found
+    titles = dict.fromkeys(title for title, _ in regions)
     told = replace(told, printed=_where_now(book, told.printed))
-    return Reading(book, told, units, {title: _places(title, units) for title in titles})
+    return Reading(book, told, regions, {title: _places(title, regions) for title in titles})
 
 
-def _where_now(book: Received, cells: tuple[PrintedCell, ...]) -> tuple[PrintedCell, ...]:
+def _where_now(book: Workbook, cells: tuple[PrintedCell, ...]) -> tuple[PrintedCell, ...]:
     """Return printed cells with the addresses that they have now: rows may have been inserted above them."""
     wanted = {line_mark(each.view, corner(each.address)[1]) for each in cells}
     sheet = book.sheets.get(PRINTED)
@@ -137,8 +137,8 @@ def _where_now(book: Received, cells: tuple[PrintedCell, ...]) -> tuple[PrintedC
     return tuple(found)
 
 
-def _places(title: str, units: Mapping[tuple[str, str], Unit]) -> Places:
-    block, rows = units.get((title, BLOCK)), units.get((title, ROWS))
+def _places(title: str, regions: Mapping[tuple[str, str], Region]) -> Places:
+    block, rows = regions.get((title, BLOCK)), regions.get((title, ROWS))
     names = {row: name for name, row in block.rows.items()} if block else {}
     if rows is None:
         return Places(names)
@@ -147,23 +147,23 @@ def _places(title: str, units: Mapping[tuple[str, str], Unit]) -> Places:
     return Places(names, columns, min(ids, default=0), max(ids, default=0), ids)
 
 
-def _located(file: str, sheet: Sheet, recorded: Recorded) -> Unit | None:
-    """Return where a unit stands now, None if it is gone."""
+def _located(file: str, sheet: Worksheet, recorded: PublishedRegion) -> Region | None:
+    """Return where a region stands now, None if it is gone."""
     if recorded.kind == BLOCK:
         rows = _block_rows(sheet, recorded.names)
         names = tuple(name for name in recorded.names if name in rows)
         return (
-            Unit(sheet, BLOCK, names, ("",), rows, dict.fromkeys(names, VALUE), recorded) if names else None
+            Region(sheet, BLOCK, names, ("",), rows, dict.fromkeys(names, VALUE), recorded) if names else None
         )
     header = _header(sheet, recorded.names)
     if header == 0:
         return None
     columns = _columns(file, sheet, header)
     ids = _ids(sheet, header, columns, recorded)
-    return Unit(sheet, ROWS, tuple(columns), tuple(ids), ids, columns, recorded)
+    return Region(sheet, ROWS, tuple(columns), tuple(ids), ids, columns, recorded)
 
 
-def _columns(file: str, sheet: Sheet, header: int) -> dict[str, int]:
+def _columns(file: str, sheet: Worksheet, header: int) -> dict[str, int]:
     found: dict[str, int] = {}
     for column, cell in sorted(sheet.rows[header].items()):
         head = "" if cell.value is None else str(cell.value)
@@ -174,7 +174,7 @@ def _columns(file: str, sheet: Sheet, header: int) -> dict[str, int]:
     return found
 
 
-def _block_rows(sheet: Sheet, names: Sequence[str]) -> dict[str, int]:
+def _block_rows(sheet: Worksheet, names: Sequence[str]) -> dict[str, int]:
     wanted, found = set(names), dict[str, int]()
     for row in sorted(sheet.rows):
         text = sheet.value(row, 1)
@@ -185,7 +185,7 @@ def _block_rows(sheet: Sheet, names: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _header(sheet: Sheet, names: Sequence[str]) -> int:
+def _header(sheet: Worksheet, names: Sequence[str]) -> int:
     """Return the row that holds most of the names as texts, at least half of them; 0 if there is none."""
     wanted, best, most = set(names), 0, len(names) / 2
     for row in sorted(sheet.rows):
@@ -197,7 +197,9 @@ def _header(sheet: Sheet, names: Sequence[str]) -> int:
     return best
 
 
-def _ids(sheet: Sheet, header: int, columns: Mapping[str, int], recorded: Recorded) -> dict[str, int]:
+def _ids(
+    sheet: Worksheet, header: int, columns: Mapping[str, int], recorded: PublishedRegion
+) -> dict[str, int]:
     """Return the row of each id below a header, down to the first row that is blank in all columns."""
     found: dict[str, int] = {}
     row = header + 1
@@ -213,7 +215,7 @@ def _ids(sheet: Sheet, header: int, columns: Mapping[str, int], recorded: Record
     return found
 
 
-def _id(cells: Mapping[int, Cell], columns: Mapping[str, int], recorded: Recorded) -> str:
+def _id(cells: Mapping[int, Cell], columns: Mapping[str, int], recorded: PublishedRegion) -> str:
     """Return the id of a row; one that is put together is, where no spreadsheet left its value."""
     key = recorded.names[0]
     cell = cells.get(columns.get(key, 0))

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from ledger.xlsx.parts import refused
 from ledger.xlsx.places import DEFINITIONS, PUBLISHED
-from ledger.xlsx.workbook import received
+from ledger.xlsx.workbook import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ledger.xlsx.cells import Cell, Scalar
-    from ledger.xlsx.workbook import Received, Sheet
+    from ledger.xlsx.cells import Cell, CellValue
+    from ledger.xlsx.workbook import Workbook, Worksheet
 
 
 #: What stands in the first cell, and the number of this form of the record.
 MAKER, FORM = "tile-ledger", 1
-#: What a unit is of: names that do not vary by row, rows of a table, printed cells.
+#: What a region is of: names that do not vary by row, rows of a table, printed cells.
 BLOCK, ROWS, PRINTED_CELLS = "block", "rows", "printed"
-#: The row of the first unit; rows of a unit before its values: what it is of, its names, its formulas.
+#: The row of the first region; rows of a region before its values: what it is of, its names, its formulas.
 FIRST, HEADS = 3, 3
 PRINTED_HEADS = ("cell", "view", "row", "column", "text")
 _ADDRESS = re.compile("[A-Z]{1,3}[1-9][0-9]*")
@@ -48,13 +48,13 @@ def line_mark(view: str, row: int) -> str:
     return f"{view}/{row}"
 
 
-def blank_or(value: Scalar) -> Scalar:
+def blank_or(value: CellValue) -> CellValue:
     """Return a published value; what was blank stands there as an error."""
     return value if isinstance(value, str | float | bool) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recorded:
+class PublishedRegion:
     """What was published of a block or of the rows of a worksheet.
 
     `formulas` holds formulas in names by name, `values` a list for each name; its first name has the ids.
@@ -64,7 +64,7 @@ class Recorded:
     kind: str
     names: tuple[str, ...]
     formulas: Mapping[str, str]
-    values: Mapping[str, tuple[Scalar, ...]]
+    values: Mapping[str, tuple[CellValue, ...]]
 
     def ids(self) -> tuple[str, ...]:
         """Return the id of each row, one empty id of a block."""
@@ -73,14 +73,14 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A workbook's record: the report, its units by worksheet and kind, its printed cells."""
+    """A workbook's record: the report, its regions by worksheet and kind, its printed cells."""
 
     report: str
-    units: Mapping[tuple[str, str], Recorded]
+    regions: Mapping[tuple[str, str], PublishedRegion]
     printed: tuple[PrintedCell, ...]
 
 
-def record(book: Received) -> Record:
+def record(book: Workbook) -> Record:
     """Return the record of a workbook; raise a LedgerError if it has none that can be read."""
     sheet = book.sheets.get(PUBLISHED)
     if sheet is None or sheet.value(1, 1) != MAKER:
@@ -89,21 +89,21 @@ def record(book: Received) -> Record:
     if sheet.value(1, 2) != FORM:
         what = f"is a workbook of another version: its record has form {sheet.value(1, 2)}, not {FORM}"
         raise refused(book.name, what, "use the version that built it")
-    units: dict[tuple[str, str], Recorded] = {}
+    regions: dict[tuple[str, str], PublishedRegion] = {}
     start = FIRST
     while (kind := sheet.value(start, 1)) in {BLOCK, ROWS}:
-        unit = _unit(sheet, start, str(kind), str(sheet.value(start, 2)))
-        units[unit.sheet, unit.kind] = unit
-        start += HEADS + len(unit.ids()) + 1
+        region = _region(sheet, start, str(kind), str(sheet.value(start, 2)))
+        regions[region.sheet, region.kind] = region
+        start += HEADS + len(region.ids()) + 1
     printed = tuple(_printed(sheet, start + 2)) if kind == PRINTED_CELLS else ()
-    return Record(str(sheet.value(1, 3)), units, printed)
+    return Record(str(sheet.value(1, 3)), regions, printed)
 
 
-def _is_blank(sheet: Sheet, row: int) -> bool:
+def _is_blank(sheet: Worksheet, row: int) -> bool:
     return all(cell.value is None and cell.formula is None for cell in sheet.rows.get(row, _EMPTY).values())
 
 
-def _unit(sheet: Sheet, start: int, kind: str, title: str) -> Recorded:
+def _region(sheet: Worksheet, start: int, kind: str, title: str) -> PublishedRegion:
     names: list[str] = []
     while (name := sheet.value(start + 1, len(names) + 1)) is not None:
         names.append(str(name))
@@ -116,10 +116,10 @@ def _unit(sheet: Sheet, start: int, kind: str, title: str) -> Recorded:
     values = {
         name: tuple(row[i].value if i in row else None for row in rows) for i, name in enumerate(names, 1)
     }
-    return Recorded(title, kind, tuple(names), formulas, values)
+    return PublishedRegion(title, kind, tuple(names), formulas, values)
 
 
-def _printed(sheet: Sheet, first: int) -> Iterator[PrintedCell]:
+def _printed(sheet: Worksheet, first: int) -> Iterator[PrintedCell]:
     row = first
     while not _is_blank(sheet, row):
         told = (sheet.value(row, i) for i in range(1, len(PRINTED_HEADS) + 1))
@@ -140,31 +140,31 @@ class Snapshot:
     `formulas` holds formulas in names by sheet and name, `files` the hash of each file it was made from.
     """
 
-    rows: Mapping[str, Mapping[str, Mapping[str, Scalar]]]
-    blocks: Mapping[str, Mapping[str, Scalar]]
+    rows: Mapping[str, Mapping[str, Mapping[str, CellValue]]]
+    blocks: Mapping[str, Mapping[str, CellValue]]
     formulas: Mapping[tuple[str, str], str]
     files: Mapping[str, str]
 
 
 def snapshot(name: str, data: bytes) -> Snapshot:
     """Return what the workbook `data` records; raise a LedgerError if it is none of ours."""
-    book = received(name, data)
-    units = record(book).units
-    rows = {title: _rows(unit) for (title, kind), unit in units.items() if kind != BLOCK}
-    blocks = {title: _rows(unit)[""] for (title, kind), unit in units.items() if kind == BLOCK}
+    book = read_workbook(name, data)
+    regions = record(book).regions
+    rows = {title: _rows(region) for (title, kind), region in regions.items() if kind != BLOCK}
+    blocks = {title: _rows(region)[""] for (title, kind), region in regions.items() if kind == BLOCK}
     sheet = book.sheets.get(DEFINITIONS)
     return Snapshot(rows, blocks, dict(_formulas(sheet)) if sheet else {}, book.properties)
 
 
-def _rows(unit: Recorded) -> dict[str, dict[str, Scalar]]:
+def _rows(region: PublishedRegion) -> dict[str, dict[str, CellValue]]:
     """Return the values by name of each row by id; what was blank is None."""
     return {
-        id_: {name: blank_or(values[i]) for name, values in unit.values.items()}
-        for i, id_ in enumerate(unit.ids())
+        id_: {name: blank_or(values[i]) for name, values in region.values.items()}
+        for i, id_ in enumerate(region.ids())
     }
 
 
-def _formulas(sheet: Sheet) -> Iterator[tuple[tuple[str, str], str]]:
+def _formulas(sheet: Worksheet) -> Iterator[tuple[tuple[str, str], str]]:
     for row in sorted(sheet.rows):
         if row >= _FIRST_DEFINITION:
             name, where, formula = (str(sheet.value(row, i) or "") for i in (_NAME, _SHEET, _FORMULA))

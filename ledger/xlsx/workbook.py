@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
 
-    from ledger.xlsx.cells import Cell, Scalar
+    from ledger.xlsx.cells import Cell, CellValue
 
 
 _THREAD = "[Threaded comment]"
@@ -39,7 +39,7 @@ class TableObject:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
+class Worksheet:
     """A worksheet: its cells by row and column, from 1; its notes and tables."""
 
     title: str
@@ -48,28 +48,28 @@ class Sheet:
     notes: tuple[Note, ...]
     tables: tuple[TableObject, ...]
 
-    def value(self, row: int, column: int) -> Scalar:
+    def value(self, row: int, column: int) -> CellValue:
         """Return the value of a cell, None for an empty one."""
         cell = self.rows.get(row, {}).get(column)
         return None if cell is None else cell.value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Received:
+class Workbook:
     """A workbook: its sheets by title in their order, defined names, links to outside, parts that can run.
 
     `properties` are those that its maker added.
     """
 
     name: str
-    sheets: Mapping[str, Sheet]
+    sheets: Mapping[str, Worksheet]
     names: tuple[tuple[str, str], ...]
     links: tuple[str, ...]
     macros: tuple[str, ...]
     properties: Mapping[str, str]
 
 
-def received(name: str, data: bytes) -> Received:
+def read_workbook(name: str, data: bytes) -> Workbook:
     """Return the workbook `data`; raise a LedgerError if it is none, or not a safe one."""
     parts = opened(name, data)
     book = parts.tree("xl/workbook.xml")
@@ -88,7 +88,7 @@ def received(name: str, data: bytes) -> Received:
     properties = {
         each.get("name", ""): "".join(each.itertext()) for each in parts.tree("docProps/custom.xml")
     }
-    return Received(name, sheets, names, tuple(_links(parts)), tuple(_macros(parts)), properties)
+    return Workbook(name, sheets, names, tuple(_links(parts)), tuple(_macros(parts)), properties)
 
 
 def _target(relations: Mapping[str, tuple[str, str, bool]], kind: str) -> str:
@@ -97,7 +97,7 @@ def _target(relations: Mapping[str, tuple[str, str, bool]], kind: str) -> str:
 
 def _sheet(
     parts: Parts, part: str, title: str, state: str, known: tuple[list[str], Mapping[str, str]]
-) -> Sheet:
+) -> Worksheet:
     strings, persons = known
     reader = CellReader(strings)
     try:
@@ -115,7 +115,7 @@ def _sheet(
     threaded = {note.address for note in threads}
     notes = [note for each in targets.get("comments", ()) for note in _comments(parts.tree(each))]
     notes = [note for note in notes if note.address not in threaded or not note.text.startswith(_THREAD)]
-    return Sheet(title, state, reader.rows, (*notes, *threads), tables)
+    return Worksheet(title, state, reader.rows, (*notes, *threads), tables)
 
 
 def _comments(root: Element) -> Iterator[Note]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from ledger.display import rules
-from ledger.display.rules import Ranges, Rule
+from ledger.display.rules import DisplayRule, Ranges
 from ledger.errors import LedgerError
 from ledger.language import units
 from ledger.values import DIV0, NA, NUM, Values, texts
@@ -32,7 +32,7 @@ def printed(rule, unit, *numbers):
 
 
 def rule_of(kind, digits):
-    return Rule("si" if kind == "time" else kind, 0 if kind == "integer" else digits)
+    return DisplayRule("si" if kind == "time" else kind, 0 if kind == "integer" else digits)
 
 
 def unit_of(kind):

@@ -10,7 +10,7 @@ from projects import write_project
 
 from ledger.errors import LedgerError
 from ledger.evaluate import evaluate
-from ledger.project.reports import work
+from ledger.project.reports import evaluated_reports
 from ledger.values import ERROR_NAMES
 
 SHAPES = """
@@ -53,7 +53,7 @@ def result(tmp_path):
             "reports/r.toml": f'models = ["m"]\n[sheets.it]\n{sheet}',
         }
         root = write_project(tmp_path / str(len(list(tmp_path.iterdir()))), files)
-        (worked,) = work(root, ["r"], {})
+        (worked,) = evaluated_reports(root, ["r"], {})
         return worked.result
 
     return evaluated

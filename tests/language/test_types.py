@@ -8,7 +8,7 @@ from strategies import LABELS, NAMES, UNITS, expressions
 
 from ledger.errors import LedgerError, Place
 from ledger.language.expr import VOCABULARY, Call, Literal, Name, expand, fold, parse
-from ledger.language.types import Kind, Scope, Shown, typed
+from ledger.language.types import Kind, PrintedNumber, Scope, typed
 from ledger.language.units import ATOMS, COUNT, declare, spell
 from ledger.language.units import parse as unit
 
@@ -294,9 +294,9 @@ def test_unit_that_an_author_declared_is_known_to_to():
 def test_printed_number_becomes_a_text_with_a_name_of_its_own():
     found = check("f'{M:integer} of {share:percent 0}, {M:integer}' if M > 1 else f'{share}'")
     assert found.shown == (
-        Shown("M", "integer", "M (integer)"),
-        Shown("share", "percent 0", "share (percent 0)"),
-        Shown("share", "", "share (printed)"),
+        PrintedNumber("M", "integer", "M (integer)"),
+        PrintedNumber("share", "percent 0", "share (percent 0)"),
+        PrintedNumber("share", "", "share (printed)"),
     )
     assert found.expr.args[1:] == (
         call(

@@ -8,9 +8,9 @@ from projects import ROOT, write_project
 from ledger.declarations.toml import load
 from ledger.errors import LedgerError, Problems
 from ledger.plan.names import Settings
-from ledger.plan.plan import Claimed, Computed, Fetched, Given, RowField, RowId, RowKey, Shown
+from ledger.plan.plan import Claimed, Computed, Fetched, Given, PrintedText, RowField, RowId, RowKey
 from ledger.plan.resolve import resolve
-from ledger.project.reports import work
+from ledger.project.reports import evaluated_reports
 
 TABLES = """
 [tables.trips.fields]
@@ -94,7 +94,7 @@ def reads(node):
             return names
         case Fetched(keys=names):
             return names
-        case Shown(name=name):
+        case PrintedText(name=name):
             return (name,)
     return ()
 
@@ -110,7 +110,7 @@ def test_names_come_after_what_they_read(planned):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("worked", work(ROOT, [], {}), ids=lambda worked: worked.plan.name)
+@pytest.mark.parametrize("worked", evaluated_reports(ROOT, [], {}), ids=lambda worked: worked.plan.name)
 def test_names_of_this_project_come_after_what_they_read(worked):
     for sheet in worked.plan.sheets.values():
         known = set()
@@ -246,11 +246,11 @@ def test_setting_that_one_report_takes_is_no_mistake_of_another(tmp_path):
     other = 'models = ["travel"]\n[sheets.one]\nset = { speed = 10 }'
     reports = {"reports/a.toml": 'models = ["drive"]\n[sheets.one]', "reports/b.toml": other}
     root = write_project(tmp_path / "project", {**FILES, **reports})
-    plans = {each.plan.name: each.plan for each in work(root, [], {"road": "free", "km": "3"})}
+    plans = {each.plan.name: each.plan for each in evaluated_reports(root, [], {"road": "free", "km": "3"})}
     assert plans["a"].sheets["one"].nodes["road"].how == Given("free")
     assert plans["b"].sheets["one"].nodes["km"].how == Given(3.0)
     with pytest.raises(LedgerError) as told:
-        work(root, ["b"], {"road": "free", "rset": "3"})
+        evaluated_reports(root, ["b"], {"road": "free", "rset": "3"})
     assert str(told.value) == (
         "--set road: 'road' is no input\n  known: km, rest, speed\n"
         "--set rset: 'rset' is no input\n  did you mean 'rest'?"

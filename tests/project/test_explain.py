@@ -10,7 +10,7 @@ from projects import BOOK, ROOT, copy_book, ledger, opened, write_book
 
 from ledger.evaluate.trace import Spot, leaves, names_behind
 from ledger.project.explain import explained, find
-from ledger.project.reports import work
+from ledger.project.reports import evaluated_reports
 
 
 def explain(folder, cell):
@@ -229,14 +229,14 @@ def test_names_that_read_each_other_many_times_are_followed_once(tmp_path):
     report = f"[inputs]\nx = {{ default = 1 }}\n{columns}[sheets.s]\n"
     report += '[views.v]\nkind = "record"\nsheet = "s"\ncolumns = ["c39"]\n'
     folder = write_book(tmp_path / "deep", {"reports/r.toml": report})
-    (worked,) = work(folder, ["r"], {})
+    (worked,) = evaluated_reports(folder, ["r"], {})
     spot = Spot("s", 0, "c39")
     assert len(names_behind(worked.plan, spot)) == 41
     assert [leaf.name for leaf in leaves(worked.plan, worked.result, spot)] == ["x"]
 
 
 def test_every_name_of_every_sheet_can_be_explained(small):
-    worked = {each.plan.name: each for each in work(small, [], {})}
+    worked = {each.plan.name: each for each in evaluated_reports(small, [], {})}
     plans = {name: (each.plan, each.result) for name, each in worked.items()}
     for name, (plan, result) in plans.items():
         for sheet, planned in plan.sheets.items():

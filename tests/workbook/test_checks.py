@@ -15,7 +15,7 @@ from ledger.errors import Place
 from ledger.evaluate.trace import Spot, dependents
 from ledger.plan.plan import PlannedClaim
 from ledger.project import build as builder
-from ledger.workbook.write import write
+from ledger.workbook.write import workbook_bytes
 
 REPORTS = projects.report_names()
 ENGINES = {"ironcalc": engines.ironcalc_values, "soffice": engines.libreoffice_values}
@@ -330,7 +330,7 @@ def claimed(tmp_path_factory):
         for sheet in ("grid", "one")
     )
     plan = replace(report.worked.plan, claims=claims)
-    return projects.opened(write(plan, report.worked.result, {}))
+    return projects.opened(workbook_bytes(plan, report.worked.result, {}))
 
 
 @pytest.mark.engine

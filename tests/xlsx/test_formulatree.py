@@ -6,7 +6,7 @@ import projects
 import pytest
 
 from ledger.plan.plan import Computed
-from ledger.project.reports import work
+from ledger.project.reports import evaluated_reports
 from ledger.review.review.whatif import known
 from ledger.xlsx.formulas import UnreadableError, in_names, shifted, tokens
 from ledger.xlsx.formulatree import alike, same_formula, tree
@@ -144,7 +144,7 @@ def test_what_the_language_cannot_say_is_not_guessed(formula):
 
 @cache
 def project():
-    return work(projects.ROOT, [], {})
+    return evaluated_reports(projects.ROOT, [], {})
 
 
 @pytest.mark.parametrize("worked", project(), ids=lambda worked: worked.plan.name)
@@ -155,7 +155,7 @@ def test_every_formula_of_a_report_comes_back_as_it_was_declared(worked):
     for sheet in worked.plan.sheets.values():
         names = known(reading, worked.plan, sheet.name)
         formulas = {}
-        for (title, _), unit in reading.record.units.items():
+        for (title, _), unit in reading.record.regions.items():
             formulas |= unit.formulas if title == sheet.name else {}
         for name, node in sheet.nodes.items():
             if isinstance(node.how, Computed):

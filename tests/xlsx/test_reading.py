@@ -12,7 +12,7 @@ from openpyxl.utils import get_column_letter
 from ledger.errors import LedgerError
 from ledger.xlsx.cells import ErrorValue
 from ledger.xlsx.reading import printed, read
-from ledger.xlsx.workbook import received
+from ledger.xlsx.workbook import read_workbook
 
 REPORTS = projects.report_names()
 
@@ -24,7 +24,7 @@ def xlsx_of(name):
 @pytest.mark.parametrize("name", REPORTS)
 def test_reader_sees_what_openpyxl_sees(name):
     xlsx = xlsx_of(name)
-    book, seen = projects.opened(xlsx), received("book", xlsx)
+    book, seen = projects.opened(xlsx), read_workbook("book", xlsx)
     assert list(seen.sheets) == book.formulas.sheetnames
     for title, sheet in seen.sheets.items():
         cells = {}
@@ -54,9 +54,9 @@ def test_every_value_and_formula_is_found_by_name_after_libreoffice_saved_it(nam
     xlsx = xlsx_of(name)
     (saved,) = returned.by_libreoffice(xlsx)
     ours, theirs = read("ours", xlsx), read("theirs", saved)
-    assert ours.units.keys() == theirs.units.keys()
-    for key, unit in ours.units.items():
-        other = theirs.units[key]
+    assert ours.regions.keys() == theirs.regions.keys()
+    for key, unit in ours.regions.items():
+        other = theirs.regions[key]
         assert (unit.names, unit.ids) == (other.names, other.ids)
     assert [(each, cell.value) for each, cell in printed(theirs)] == [
         (each, each.text) for each, _ in printed(ours)
@@ -73,7 +73,7 @@ def test_rows_and_columns_may_move(small):
         sheet["B9"] = "mine"
         del sheet.tables["machines_rows"]
 
-    unit = read("back", returned.by_openpyxl(xlsx, edit)).units["machines", "rows"]
+    unit = read("back", returned.by_openpyxl(xlsx, edit)).regions["machines", "rows"]
     assert unit.ids == ("one", "two")
     assert unit.names == ("id", "name", "speed", "source")
     assert unit.cell("two", "speed").value == 5.0
@@ -95,7 +95,7 @@ def test_shared_formulas_are_written_out():
         out.getvalue(),
         {f'<c r="B{row}"><f>A1*2</f>': f'<c r="B{row}">{text}' for row, text in shared.items()},
     )
-    sheet = received("book", data).sheets["Sheet"]
+    sheet = read_workbook("book", data).sheets["Sheet"]
     assert [sheet.rows[row][2].formula for row in (1, 2, 3)] == ["$A1*2+B$9", "$A2*2+B$9", "$A3*2+B$9"]
 
 
@@ -115,8 +115,8 @@ def _replaced(xlsx, changes):
 def test_ids_that_a_spreadsheet_did_not_compute_are_put_together():
     """openpyxl leaves no value in a formula cell, also where it is the key of a table."""
     xlsx = xlsx_of("gemm-ledger")
-    ours = read("ours", xlsx).units["peaks", "rows"]
-    theirs = read("back", returned.by_openpyxl(xlsx)).units["peaks", "rows"]
+    ours = read("ours", xlsx).regions["peaks", "rows"]
+    theirs = read("back", returned.by_openpyxl(xlsx)).regions["peaks", "rows"]
     assert theirs.ids == ours.ids
     assert "|" in ours.ids[0]
 
@@ -141,7 +141,7 @@ def test_id_that_stands_twice_is_two_rows(small):
         cell = returned.cell(book, "machines/two/id")
         cell.value = "one"
 
-    unit = read("back", returned.by_openpyxl(xlsx, edit)).units["machines", "rows"]
+    unit = read("back", returned.by_openpyxl(xlsx, edit)).regions["machines", "rows"]
     assert unit.ids == ("one", "one (2)")
     assert get_column_letter(unit.place("one (2)", "id")[1]) == "A"
 

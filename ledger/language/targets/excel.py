@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 
-from ledger.language.expr import ATOM, Rule, Spelled, Target, Unsupported, function, infix
+from ledger.language.expr import ATOM, Fragment, Spelling, Target, Unsupported, function, infix
 
 _COMPARE, _JOIN, _ADD, _MUL = 10, 20, 30, 40
 _LIMIT = 2**53
@@ -28,11 +28,11 @@ def _digits(value: float) -> str:
     return shown.upper().replace("E+", "E")
 
 
-def _number(value: float) -> Spelled:
+def _number(value: float) -> Fragment:
     """Return a literal of at most 15 digits, or powers of two that make up the same double."""
     shown = _digits(value)
     if len(re.sub(r"E.*|[-.]", "", shown).strip("0")) <= _LONGEST:
-        return Spelled(shown)
+        return Fragment(shown)
     mantissa, exponent = math.frexp(value)
     whole, shift = int(mantissa * _LIMIT), exponent - 53
     while whole % 2 == 0:
@@ -40,17 +40,17 @@ def _number(value: float) -> Spelled:
     high, low = divmod(whole, _HALF_WORD)
     text = f"({high}*{_HALF_WORD}+{low})" if high else f"{low}"
     scale = f"*2^{shift}" if shift >= 0 else f"/2^{-shift}"
-    return Spelled(text + scale, _MUL) if shift else Spelled(text)
+    return Fragment(text + scale, _MUL) if shift else Fragment(text)
 
 
-def _literal(value: float | str) -> Spelled:
+def _literal(value: float | str) -> Fragment:
     return _text(value) if isinstance(value, str) else _number(value)
 
 
-def _text(value: str) -> Spelled:
+def _text(value: str) -> Fragment:
     starts = range(0, max(len(value), 1), _LONGEST_TEXT)
     parts = ['"' + value[i : i + _LONGEST_TEXT].replace('"', '""') + '"' for i in starts]
-    return Spelled("&".join(parts), ATOM if len(parts) == 1 else _JOIN)
+    return Fragment("&".join(parts), ATOM if len(parts) == 1 else _JOIN)
 
 
 def _negate(text: str) -> str:
@@ -79,8 +79,8 @@ EXCEL = Target(
         "sub": infix("-", _ADD),
         "mul": infix("*", _MUL),
         "div": infix("/", _MUL),
-        "neg": Rule(_negate, needs=(ATOM,)),
-        "pow": Rule(_power, needs=(ATOM,)),
+        "neg": Spelling(_negate, needs=(ATOM,)),
+        "pow": Spelling(_power, needs=(ATOM,)),
         "eq": infix("=", _COMPARE, right=_JOIN),
         "ne": infix("<>", _COMPARE, right=_JOIN),
         "lt": infix("<", _COMPARE, right=_JOIN),
@@ -88,20 +88,20 @@ EXCEL = Target(
         "gt": infix(">", _COMPARE, right=_JOIN),
         "ge": infix(">=", _COMPARE, right=_JOIN),
         "same": function("EXACT"),
-        "and": Rule(lambda a, b: f"IF({a},{b},FALSE)"),
-        "or": Rule(lambda a, b: f"IF({a},TRUE,{b})"),
+        "and": Spelling(lambda a, b: f"IF({a},{b},FALSE)"),
+        "or": Spelling(lambda a, b: f"IF({a},TRUE,{b})"),
         "not": function("NOT"),
         "if": function("IF"),
         "min": function("MIN"),
         "max": function("MAX"),
         "abs": function("ABS"),
         "floor": function("INT"),
-        "ceil": Rule(lambda a: f"CEILING({a},1)"),
+        "ceil": Spelling(lambda a: f"CEILING({a},1)"),
         "sqrt": function("SQRT"),
-        "log2": Rule(_log2, needs=(_MUL,)),
+        "log2": Spelling(_log2, needs=(_MUL,)),
         "to": Unsupported("a conversion is a factor before it gets here"),
         "show": Unsupported("a printed number has cells of its own"),
-        "join": Rule(lambda *parts: "&".join(parts), _JOIN, (_JOIN,)),
+        "join": Spelling(lambda *parts: "&".join(parts), _JOIN, (_JOIN,)),
     },
     _literal,
 )

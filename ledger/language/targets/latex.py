@@ -5,7 +5,7 @@ Magnitude is `\lvert x\rvert`: a bare bar splits a table's cell, and two mean a 
 
 from __future__ import annotations
 
-from ledger.language.expr import ATOM, Rule, Spelled, Target, infix
+from ledger.language.expr import ATOM, Fragment, Spelling, Target, infix
 
 _OPEN, _OR, _AND, _NOT, _COMPARE, _MOD, _ADD, _MUL, _POW, _FRACTION = 0, 5, 10, 15, 20, 25, 30, 40, 50, 60
 _ESCAPED = {each: f"\\{each}" for each in "_%&#${}"} | {
@@ -28,18 +28,18 @@ def symbol(name: str) -> str:
     return name if len(name) == 1 else rf"\mathrm{{{_escape(name)}}}"
 
 
-def _literal(value: float | str) -> Spelled:
+def _literal(value: float | str) -> Fragment:
     if isinstance(value, str):
-        return Spelled(rf"\text{{{_escape(value)}}}")
+        return Fragment(rf"\text{{{_escape(value)}}}")
     digits, _, exponent = repr(value).removesuffix(".0").partition("e")
     if not exponent:
-        return Spelled(digits)
+        return Fragment(digits)
     power = f"10^{{{int(exponent)}}}"
-    return Spelled(power, _POW) if digits == "1" else Spelled(rf"{digits} \cdot {power}", _MUL)
+    return Fragment(power, _POW) if digits == "1" else Fragment(rf"{digits} \cdot {power}", _MUL)
 
 
-def _function(name: str) -> Rule:
-    return Rule(lambda *args: rf"{name}\left({', '.join(args)}\right)")
+def _function(name: str) -> Spelling:
+    return Spelling(lambda *args: rf"{name}\left({', '.join(args)}\right)")
 
 
 def _cases(test: str, yes: str, no: str) -> str:
@@ -52,11 +52,11 @@ LATEX = Target(
         "add": infix(" + ", _ADD),
         "sub": infix(" - ", _ADD),
         "mul": infix(r" \cdot ", _MUL),
-        "div": Rule(lambda a, b: rf"\frac{{{a}}}{{{b}}}", _FRACTION, (0,)),
-        "neg": Rule(lambda a: f"-{a}", _ADD, (_MUL,)),
-        "pow": Rule(lambda a, b: f"{{{a}}}^{{{b}}}", _POW, (ATOM, 0)),
-        "floordiv": Rule(lambda a, b: rf"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"),
-        "mod": Rule(lambda a, b: rf"{a} \bmod {b}", _MOD, (_POW,)),
+        "div": Spelling(lambda a, b: rf"\frac{{{a}}}{{{b}}}", _FRACTION, (0,)),
+        "neg": Spelling(lambda a: f"-{a}", _ADD, (_MUL,)),
+        "pow": Spelling(lambda a, b: f"{{{a}}}^{{{b}}}", _POW, (ATOM, 0)),
+        "floordiv": Spelling(lambda a, b: rf"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"),
+        "mod": Spelling(lambda a, b: rf"{a} \bmod {b}", _MOD, (_POW,)),
         "eq": infix(" = ", _COMPARE, right=_ADD),
         "ne": infix(r" \ne ", _COMPARE, right=_ADD),
         "lt": infix(" < ", _COMPARE, right=_ADD),
@@ -64,24 +64,24 @@ LATEX = Target(
         "gt": infix(" > ", _COMPARE, right=_ADD),
         "ge": infix(r" \ge ", _COMPARE, right=_ADD),
         "same": infix(" = ", _COMPARE, right=_ADD),
-        "in": Rule(lambda a, *options: rf"{a} \in \{{{', '.join(options)}\}}", _COMPARE, (_ADD, 0)),
+        "in": Spelling(lambda a, *options: rf"{a} \in \{{{', '.join(options)}\}}", _COMPARE, (_ADD, 0)),
         "and": infix(r" \land ", _AND, right=_AND),
         "or": infix(r" \lor ", _OR, right=_OR),
-        "not": Rule(lambda a: rf"\lnot {a}", _NOT, (_COMPARE + 1,)),
-        "if": Rule(_cases, _OPEN),
+        "not": Spelling(lambda a: rf"\lnot {a}", _NOT, (_COMPARE + 1,)),
+        "if": Spelling(_cases, _OPEN),
         "min": _function(r"\min"),
         "max": _function(r"\max"),
-        "abs": Rule(lambda a: rf"\left\lvert {a} \right\rvert"),
-        "floor": Rule(lambda a: rf"\left\lfloor {a} \right\rfloor"),
-        "ceil": Rule(lambda a: rf"\left\lceil {a} \right\rceil"),
-        "sqrt": Rule(lambda a: rf"\sqrt{{{a}}}"),
+        "abs": Spelling(lambda a: rf"\left\lvert {a} \right\rvert"),
+        "floor": Spelling(lambda a: rf"\left\lfloor {a} \right\rfloor"),
+        "ceil": Spelling(lambda a: rf"\left\lceil {a} \right\rceil"),
+        "sqrt": Spelling(lambda a: rf"\sqrt{{{a}}}"),
         "log2": _function(r"\log_2"),
-        "align_up": Rule(lambda x, unit: rf"\left\lceil {x} \right\rceil_{{{unit}}}"),
-        "align_down": Rule(lambda x, unit: rf"\left\lfloor {x} \right\rfloor_{{{unit}}}"),
+        "align_up": Spelling(lambda x, unit: rf"\left\lceil {x} \right\rceil_{{{unit}}}"),
+        "align_down": Spelling(lambda x, unit: rf"\left\lfloor {x} \right\rfloor_{{{unit}}}"),
         # A quantity is the same in any unit; the rule of a printed number is no mathematics.
-        "to": Rule(lambda x, _unit: x, _FRACTION, (_FRACTION, 0)),
-        "show": Rule(lambda x, _rule: x),
-        "join": Rule(lambda *parts: r"\,".join(parts), _ADD),
+        "to": Spelling(lambda x, _unit: x, _FRACTION, (_FRACTION, 0)),
+        "show": Spelling(lambda x, _rule: x),
+        "join": Spelling(lambda *parts: r"\,".join(parts), _ADD),
     },
     _literal,
     r"\left({}\right)".format,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ledger.language.expr import ATOM, Rule, Spelled, Target, Unsupported, infix
+from ledger.language.expr import ATOM, Fragment, Spelling, Target, Unsupported, infix
 from ledger.values import number_text
 
 _IF, _OR, _AND, _NOT, _COMPARE, _ADD, _MUL, _NEG, _POW = 5, 10, 15, 20, 25, 30, 40, 45, 50
 
 
-def _literal(value: float | str) -> Spelled:
+def _literal(value: float | str) -> Fragment:
     if isinstance(value, str):
-        return Spelled(repr(value))
-    return Spelled(number_text(value), ATOM if value >= 0 else _NEG)
+        return Fragment(repr(value))
+    return Fragment(number_text(value), ATOM if value >= 0 else _NEG)
 
 
-def _function(name: str) -> Rule:
-    return Rule(lambda *args: f"{name}({', '.join(args)})")
+def _function(name: str) -> Spelling:
+    return Spelling(lambda *args: f"{name}({', '.join(args)})")
 
 
 def _join(*parts: str) -> str:
@@ -33,8 +33,8 @@ LANGUAGE = Target(
         "div": infix(" / ", _MUL),
         "floordiv": infix(" // ", _MUL),
         "mod": infix(" % ", _MUL),
-        "neg": Rule(lambda a: f"-{a}", _NEG, (_NEG,)),
-        "pow": Rule(lambda a, b: f"{a} ** {b}", _POW, (ATOM, _NEG)),
+        "neg": Spelling(lambda a: f"-{a}", _NEG, (_NEG,)),
+        "pow": Spelling(lambda a, b: f"{a} ** {b}", _POW, (ATOM, _NEG)),
         "eq": infix(" == ", _COMPARE, right=_ADD),
         "ne": infix(" != ", _COMPARE, right=_ADD),
         "lt": infix(" < ", _COMPARE, right=_ADD),
@@ -42,11 +42,11 @@ LANGUAGE = Target(
         "gt": infix(" > ", _COMPARE, right=_ADD),
         "ge": infix(" >= ", _COMPARE, right=_ADD),
         "same": infix(" == ", _COMPARE, right=_ADD),
-        "in": Rule(lambda a, *options: f"{a} in ({', '.join(options)})", _COMPARE, (_ADD, 0)),
+        "in": Spelling(lambda a, *options: f"{a} in ({', '.join(options)})", _COMPARE, (_ADD, 0)),
         "and": infix(" and ", _AND, right=_AND),
         "or": infix(" or ", _OR, right=_OR),
-        "not": Rule(lambda a: f"not {a}", _NOT, (_NOT,)),
-        "if": Rule(lambda test, yes, no: f"{yes} if {test} else {no}", _IF, (_OR, _OR, _IF)),
+        "not": Spelling(lambda a: f"not {a}", _NOT, (_NOT,)),
+        "if": Spelling(lambda test, yes, no: f"{yes} if {test} else {no}", _IF, (_OR, _OR, _IF)),
         "min": _function("min"),
         "max": _function("max"),
         "abs": _function("abs"),
@@ -58,7 +58,7 @@ LANGUAGE = Target(
         "align_down": _function("align_down"),
         "to": _function("to"),
         "show": Unsupported("a printed number has cells of its own in a workbook"),
-        "join": Rule(_join),
+        "join": Spelling(_join),
     },
     _literal,
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ledger.xlsx.reading import Reading
-    from ledger.xlsx.workbook import DefinedName, Sheet, Shell, TableObject
+    from ledger.xlsx.workbook import DefinedName, Shell, TableObject, Worksheet
 
 _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_LIST = 255, 32_767, 255
 _LAST_COLUMN, _LAST_ROW = 16_384, 1_048_576
@@ -55,7 +55,7 @@ class Book:
     reading: Reading
     shell: Shell
 
-    def tables(self) -> Iterator[tuple[Sheet, TableObject]]:
+    def tables(self) -> Iterator[tuple[Worksheet, TableObject]]:
         """Yield every table with its sheet."""
         for sheet in self.reading.book.sheets.values():
             for table in sheet.tables:
@@ -131,7 +131,7 @@ def tables(book: Book) -> Iterator[Finding]:
             yield Finding(TABLE, sheet.title, "", "", f"{sheet.title}!{other.area}", what)
 
 
-def _headers(sheet: Sheet, table: TableObject, *, has_row: bool) -> Iterator[tuple[int, str]]:
+def _headers(sheet: Worksheet, table: TableObject, *, has_row: bool) -> Iterator[tuple[int, str]]:
     column, row = corner(table.area.partition(":")[0])
     seen: set[str] = set()
     for number, header in enumerate(table.headers, column):

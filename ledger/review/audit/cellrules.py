@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ledger.review.audit.precedents import At, Precedents
-    from ledger.xlsx.cells import Cell, Scalar
-    from ledger.xlsx.reading import Reading, Unit
+    from ledger.xlsx.cells import Cell, CellValue
+    from ledger.xlsx.reading import Reading, Region
 
 #: The longest text that a finding quotes.
 LONGEST = 120
@@ -29,7 +29,7 @@ _NO_ID = re.compile("row [0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9,_ ]*\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?%?")
 
 
-class Spot(NamedTuple):
+class CheckedCell(NamedTuple):
     """A cell of a name: its formula in names now and as published, None for a constant; its values.
 
     `type` is str or float where the published column held nothing else, None where no rule can be made of it;
@@ -39,24 +39,24 @@ class Spot(NamedTuple):
     cell: Cell | None
     formula: str | None
     declared: str | None
-    published: Scalar
+    published: CellValue
     type: type | None
     is_new: bool
 
     @property
-    def value(self) -> Scalar:
+    def value(self) -> CellValue:
         """What stands in it."""
         return None if self.cell is None else self.cell.value
 
 
-def constant(spot: Spot) -> str:
+def constant(spot: CheckedCell) -> str:
     """Tell a constant, or nothing, where the column has a formula."""
     if spot.declared is None or spot.formula is not None:
         return ""
     return f"{held(spot.cell)}, published as ={quoted(spot.declared)}"
 
 
-def differs(spot: Spot) -> str:
+def differs(spot: CheckedCell) -> str:
     """Tell a formula that is not the published one."""
     if spot.formula is None or spot.formula == spot.declared:
         return ""
@@ -67,7 +67,7 @@ def differs(spot: Spot) -> str:
     return f"holds ={quoted(spot.formula)}, published as ={quoted(spot.declared)}"
 
 
-def error(spot: Spot) -> str:
+def error(spot: CheckedCell) -> str:
     """Tell an error value where none was published."""
     if not isinstance(spot.value, ErrorValue) or isinstance(spot.published, ErrorValue):
         return ""
@@ -75,7 +75,7 @@ def error(spot: Spot) -> str:
     return f"shows {spot.value}" + (f", published as {quoted(was)}" if was else "")
 
 
-def kind(spot: Spot) -> str:
+def kind(spot: CheckedCell) -> str:
     """Tell a text among numbers, or a number among texts."""
     if spot.declared is not None or spot.formula is not None:
         return ""
@@ -90,7 +90,7 @@ def kind(spot: Spot) -> str:
 
 
 #: The rules on one cell: each tells what is wrong, nothing if all is well.
-CELL_RULES: Mapping[str, Callable[[Spot], str]] = {
+CELL_RULES: Mapping[str, Callable[[CheckedCell], str]] = {
     CONSTANT: constant,
     FORMULA: differs,
     ERROR_VALUE: error,
@@ -112,7 +112,7 @@ def quoted(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Named:
     """The cells that have names, read once: what they break, and which of them were changed."""
 
@@ -121,37 +121,39 @@ class Named:
     doubtful: list[tuple[At, Finding]] = field(default_factory=list)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what the rules find in every unit; values that changed for no reason come last."""
-        for unit in self.reading.units.values():
-            yield from ids(unit)
-            if set(unit.ids) != set(unit.recorded.ids()):
-                self.precedents.change((unit.sheet.title, 0, 0))
-            for name in unit.names:
-                yield from self._column(unit, name)
+        """Yield what the rules find in every region; values that changed for no reason come last."""
+        for region in self.reading.regions.values():
+            yield from ids(region)
+            if set(region.ids) != set(region.recorded.ids()):
+                self.precedents.change((region.sheet.title, 0, 0))
+            for name in region.names:
+                yield from self._column(region, name)
         for at, finding in self.doubtful:
             if not self.precedents.is_changed(at):
                 yield finding
 
-    def _column(self, unit: Unit, name: str) -> Iterator[Finding]:
-        published = dict(zip(unit.recorded.ids(), unit.recorded.values.get(name, ()), strict=False))
-        declared, found = unit.recorded.formulas.get(name), _type(published)
-        for id_ in unit.ids:
+    def _column(self, region: Region, name: str) -> Iterator[Finding]:
+        published = dict(zip(region.recorded.ids(), region.recorded.values.get(name, ()), strict=False))
+        declared, found = region.recorded.formulas.get(name), _type(published)
+        for id_ in region.ids:
             is_new = id_ not in published
-            spot = Spot(
-                unit.cell(id_, name),
-                self.reading.formula(unit, id_, name),
+            spot = CheckedCell(
+                region.cell(id_, name),
+                self.reading.formula(region, id_, name),
                 declared,
                 published.get(id_),
                 found,
                 is_new,
             )
             broken = {rule: what for rule, tell in CELL_RULES.items() if (what := tell(spot))}
-            yield from (_finding(rule, unit, id_, name, what) for rule, what in broken.items())
-            self._compare(unit, id_, name, spot, broken)
+            yield from (_finding(rule, region, id_, name, what) for rule, what in broken.items())
+            self._compare(region, id_, name, spot, broken)
 
-    def _compare(self, unit: Unit, id_: str, name: str, spot: Spot, broken: Mapping[str, str]) -> None:
+    def _compare(
+        self, region: Region, id_: str, name: str, spot: CheckedCell, broken: Mapping[str, str]
+    ) -> None:
         """Note a cell that is not as published: changed by somebody, or by what it reads."""
-        at = (unit.sheet.title, *unit.place(id_, name))
+        at = (region.sheet.title, *region.place(id_, name))
         if spot.is_new or CONSTANT in broken or FORMULA in broken:
             self.precedents.change(at)
         elif not is_published(spot):
@@ -159,38 +161,38 @@ class Named:
                 self.precedents.change(at)
             elif ERROR_VALUE not in broken:
                 what = f"holds {quoted(text_of(spot.value))}, published as {quoted(text_of(spot.published))}"
-                self.doubtful.append((at, _finding(STALE, unit, id_, name, what)))
+                self.doubtful.append((at, _finding(STALE, region, id_, name, what)))
 
 
 def gone(reading: Reading) -> Iterator[Finding]:
     """Yield the sheets, columns and names that were published and are not found."""
-    for key, recorded in reading.record.units.items():
-        unit = reading.units.get(key)
+    for key, recorded in reading.record.regions.items():
+        region = reading.regions.get(key)
         title, what = recorded.sheet, "column" if recorded.kind != BLOCK else "name"
-        if unit is None:
+        if region is None:
             where = f"its {'block of names' if recorded.kind == BLOCK else 'table'} is not there"
             yield Finding(
                 GONE, title, "", "", "", where if title in reading.book.sheets else "the sheet is gone"
             )
             continue
         for name in recorded.names:
-            if name not in unit.columns:
+            if name not in region.columns:
                 yield Finding(GONE, title, "", name, "", f"the {what} is gone")
     if reading.record.printed and PRINTED not in reading.book.sheets:
         yield Finding(GONE, PRINTED, "", "", "", "the sheet is gone")
 
 
-def _finding(rule: str, unit: Unit, id_: str, name: str, what: str) -> Finding:
-    return Finding(rule, unit.sheet.title, id_, name, unit.address(id_, name), what)
+def _finding(rule: str, region: Region, id_: str, name: str, what: str) -> Finding:
+    return Finding(rule, region.sheet.title, id_, name, region.address(id_, name), what)
 
 
-def _type(published: Mapping[str, Scalar]) -> type | None:
+def _type(published: Mapping[str, CellValue]) -> type | None:
     """Return what the values of a column are, None if that is not clear; a blank one is an error."""
     types = {type(value) for value in published.values()} - {ErrorValue, type(None)}
     return types.pop() if len(types) == 1 else None
 
 
-def is_published(spot: Spot) -> bool:
+def is_published(spot: CheckedCell) -> bool:
     """Whether a cell has its published value, or none that could be compared."""
     live, was = spot.value, spot.published
     if isinstance(was, ErrorValue):
@@ -204,20 +206,20 @@ def is_published(spot: Spot) -> bool:
     return same_value(was, live)
 
 
-def ids(unit: Unit) -> Iterator[Finding]:
+def ids(region: Region) -> Iterator[Finding]:
     """Yield the rows without an id, and those with the id of another row; case makes no difference."""
-    key = unit.recorded.names[0]
-    if unit.kind == BLOCK or key not in unit.columns:
+    key = region.recorded.names[0]
+    if region.kind == BLOCK or key not in region.columns:
         return
-    known, seen = set(unit.recorded.ids()), dict[str, str]()
-    for id_ in unit.ids:
-        cell = unit.cell(id_, key)
+    known, seen = set(region.recorded.ids()), dict[str, str]()
+    for id_ in region.ids:
+        cell = region.cell(id_, key)
         if _NO_ID.fullmatch(id_) and (cell is None or cell.value is None):
-            yield _finding(ID, unit, id_, key, "has no id")
+            yield _finding(ID, region, id_, key, "has no id")
             continue
         again = _TWICE.fullmatch(id_) if id_ not in known else None
         own = again[1] if again else id_
         if cell is not None and cell.value is not None:
             own = id_text(cell.value)
         if (first := seen.setdefault(own.casefold(), id_)) != id_:
-            yield _finding(ID, unit, id_, key, f"has the id of another row: {first!r}")
+            yield _finding(ID, region, id_, key, f"has the id of another row: {first!r}")

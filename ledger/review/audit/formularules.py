@@ -126,7 +126,7 @@ FORMULA_RULES: Mapping[str, Callable[[Around], Iterator[str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Formulas:
     """All formulas of a workbook; what was told of a shape is told of each of its cells."""
 

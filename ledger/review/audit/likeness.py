@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ledger.xlsx.cells import Cell
     from ledger.xlsx.reading import Reading
-    from ledger.xlsx.workbook import Sheet
+    from ledger.xlsx.workbook import Worksheet
 
 _EMPTY: Mapping[int, Cell] = {}
 _FEWEST = 3
@@ -25,16 +25,16 @@ _HIDDEN = "_"
 
 def unlike(reading: Reading) -> Iterator[Finding]:
     """Yield the odd cells of columns that were not published: helpers, and what a reader has added."""
-    for (title, kind), unit in reading.units.items():
+    for (title, kind), region in reading.regions.items():
         if kind != ROWS:
             continue
-        ids = {row: id_ for id_, row in unit.rows.items()}
+        ids = {row: id_ for id_, row in region.rows.items()}
         rows = list(ids)
-        names = {column: name for name, column in unit.columns.items()}
-        recorded = {unit.columns[name] for name in unit.names if name in unit.recorded.values}
-        columns = {column for row in rows for column in unit.sheet.rows.get(row, _EMPTY)} - recorded
+        names = {column: name for name, column in region.columns.items()}
+        recorded = {region.columns[name] for name in region.names if name in region.recorded.values}
+        columns = {column for row in rows for column in region.sheet.rows.get(row, _EMPTY)} - recorded
         for column in sorted(columns):
-            for rule, row, what in odd(unit.sheet, rows, column):
+            for rule, row, what in odd(region.sheet, rows, column):
                 address = f"{title}!{column_letters(column)}{row}"
                 yield Finding(rule, title, ids[row], names.get(column, ""), address, what)
 
@@ -57,12 +57,12 @@ def between(reading: Reading) -> Iterator[Finding]:
                     yield Finding(CONSTANT, title, "", "", address, f"{held(cell)} between two formulas")
 
 
-def _formula(sheet: Sheet, row: int, column: int) -> str | None:
+def _formula(sheet: Worksheet, row: int, column: int) -> str | None:
     cell = sheet.rows.get(row, _EMPTY).get(column)
     return None if cell is None else cell.formula
 
 
-def odd(sheet: Sheet, rows: Sequence[int], column: int) -> Iterator[tuple[str, int, str]]:
+def odd(sheet: Worksheet, rows: Sequence[int], column: int) -> Iterator[tuple[str, int, str]]:
     """Yield each cell of some rows of a column that is not as most are: the rule, its row, what it holds."""
     cells = {row: sheet.rows.get(row, _EMPTY).get(column) for row in rows}
     shapes = {

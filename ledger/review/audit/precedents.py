@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
     from ledger.xlsx.cells import Cell
     from ledger.xlsx.formulas import Reference
-    from ledger.xlsx.workbook import Received, Sheet
+    from ledger.xlsx.workbook import Workbook, Worksheet
 
 #: A cell by its sheet, row and column: row 0 is some row of a column, column 0 with it the set of rows.
 At = tuple[str, int, int]
 _EMPTY: Mapping[int, Cell] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Precedents:
     """The cells of a workbook that were `changed`; those that rest on none are kept as `sound`."""
 
-    book: Received
+    book: Workbook
     changed: set[At] = field(default_factory=set)
     sound: set[At] = field(default_factory=set)
 
@@ -71,7 +71,7 @@ class Precedents:
                 yield from _range(on, each)
 
 
-def _range(on: Sheet, each: Reference) -> Iterator[At]:
+def _range(on: Worksheet, each: Reference) -> Iterator[At]:
     """Yield the set of rows, the columns and the cells of a range, as far as there are any."""
     yield on.title, 0, 0
     for column in range(each.column, each.last_column + 1):

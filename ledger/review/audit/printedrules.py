@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ledger.xlsx.cells import Cell
     from ledger.xlsx.reading import Reading
     from ledger.xlsx.record import PrintedCell
-    from ledger.xlsx.workbook import Sheet
+    from ledger.xlsx.workbook import Worksheet
 
 _EMPTY: Mapping[int, Cell] = {}
 _FINDS_ITS_ROW = "MATCH("
@@ -65,7 +65,7 @@ def _own(told: PrintedCell, cell: Cell | None) -> Iterator[Finding]:
         yield _finding(ERROR_VALUE, told, told.address, what)
 
 
-def _helpers(sheet: Sheet, row: int, column: int) -> Iterator[Helper]:
+def _helpers(sheet: Worksheet, row: int, column: int) -> Iterator[Helper]:
     """Yield every cell of the sheet that a cell reads, one through the other."""
     waiting, met = [(row, column)], {(row, column)}
     while waiting:
@@ -104,7 +104,7 @@ def _moved(
 
 
 def _alike(
-    sheet: Sheet, column: int, cells: list[tuple[PrintedCell, set[int]]], seen: set[tuple[int, int]]
+    sheet: Worksheet, column: int, cells: list[tuple[PrintedCell, set[int]]], seen: set[tuple[int, int]]
 ) -> Iterator[Finding]:
     """Yield the cells of a view's column, and of its helpers, that are not as most of them."""
     rows = {corner(told.address)[1]: told for told, _ in cells}

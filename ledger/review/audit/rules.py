@@ -13,7 +13,7 @@ ERROR, WARNING = "error", "warning"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AuditRule:
     """What a rule finds, how grave it is, and what to do about it."""
 
     severity: str
@@ -44,53 +44,61 @@ UNKNOWN, LINK, REACH, MACRO, VOLATILE = "unknown name", "link", "reaches out", "
 NAME, TABLE, TITLE, LENGTH, LIST, HIDDEN = "name", "table", "sheet title", "too long", "list", "hidden"
 
 #: Every rule, in the order in which findings are told.
-RULES: Mapping[str, Rule] = {
-    GONE: Rule(
+RULES: Mapping[str, AuditRule] = {
+    GONE: AuditRule(
         ERROR,
         "what was published is not there, and nothing of it is checked",
         "put it back under its name, or build the workbook again",
     ),
-    CONSTANT: Rule(
+    CONSTANT: AuditRule(
         ERROR,
         "a constant stands where a formula was published",
         "put the formula back, or make it an input of the report",
     ),
-    FORMULA: Rule(
+    FORMULA: AuditRule(
         ERROR,
         "a formula is not the one of its column",
         "copy the column's formula into the cell, or change the report",
     ),
-    RANGE: Rule(ERROR, "a range leaves out rows of its table", "let it reach from the first row to the last"),
-    ERROR_VALUE: Rule(ERROR, "an error value where none was published", "follow what its formula reads"),
-    STALE: Rule(
+    RANGE: AuditRule(
+        ERROR, "a range leaves out rows of its table", "let it reach from the first row to the last"
+    ),
+    ERROR_VALUE: AuditRule(ERROR, "an error value where none was published", "follow what its formula reads"),
+    STALE: AuditRule(
         ERROR,
         "a value changed although nothing that it reads did",
         "recalculate the workbook and save it",
     ),
-    UNCACHED: Rule(
+    UNCACHED: AuditRule(
         WARNING,
         "a formula has no value: what does not calculate shows nothing",
         "open it in a spreadsheet and save it",
     ),
-    KIND: Rule(
+    KIND: AuditRule(
         ERROR,
         "a text in a column of numbers, or a number in a column of texts",
         "type it again: lookups and sums pass over it",
     ),
-    ID: Rule(ERROR, "a row has no id, or that of another row", "a lookup finds the first: give each its own"),
-    UNKNOWN: Rule(ERROR, "a formula reads what is not there", "put back what was deleted or renamed"),
-    LINK: Rule(ERROR, "it reads another file", "put the number in as an input with its source"),
-    REACH: Rule(ERROR, "a formula reaches out of the workbook", "do not recalculate it; delete the formula"),
-    MACRO: Rule(ERROR, "a part of it can run", "do not enable it; ask for a workbook without"),
-    VOLATILE: Rule(
+    ID: AuditRule(
+        ERROR, "a row has no id, or that of another row", "a lookup finds the first: give each its own"
+    ),
+    UNKNOWN: AuditRule(ERROR, "a formula reads what is not there", "put back what was deleted or renamed"),
+    LINK: AuditRule(ERROR, "it reads another file", "put the number in as an input with its source"),
+    REACH: AuditRule(
+        ERROR, "a formula reaches out of the workbook", "do not recalculate it; delete the formula"
+    ),
+    MACRO: AuditRule(ERROR, "a part of it can run", "do not enable it; ask for a workbook without"),
+    VOLATILE: AuditRule(
         WARNING,
         "a function gives another value at every calculation, or hides what it reads",
         "write the value, or a plain reference",
     ),
-    NAME: Rule(ERROR, "a name that Excel refuses or repairs", "rename it"),
-    TABLE: Rule(ERROR, "a table that Excel refuses or repairs", "repair its header, its name or its range"),
-    TITLE: Rule(ERROR, "a sheet title that Excel refuses or repairs", "rename the sheet"),
-    LENGTH: Rule(ERROR, "a text or a formula longer than Excel keeps", "shorten it"),
-    LIST: Rule(ERROR, "a drop-down list that Excel refuses", "let it name a range"),
-    HIDDEN: Rule(WARNING, "something is hidden that was published in sight", "show it"),
+    NAME: AuditRule(ERROR, "a name that Excel refuses or repairs", "rename it"),
+    TABLE: AuditRule(
+        ERROR, "a table that Excel refuses or repairs", "repair its header, its name or its range"
+    ),
+    TITLE: AuditRule(ERROR, "a sheet title that Excel refuses or repairs", "rename the sheet"),
+    LENGTH: AuditRule(ERROR, "a text or a formula longer than Excel keeps", "shorten it"),
+    LIST: AuditRule(ERROR, "a drop-down list that Excel refuses", "let it name a range"),
+    HIDDEN: AuditRule(WARNING, "something is hidden that was published in sight", "show it"),
 }

@@ -58,7 +58,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WorkbookChanges:
     """One workbook: its name, what became of it, its sections."""
 
     name: str
@@ -115,7 +115,7 @@ def _lines(found: Sequence[Comparison], tolerance: float) -> Iterator[str]:
     yield f"{same}; {_rule(tolerance)}" if same else _rule(tolerance)
 
 
-def _workbook(told: Told) -> Iterator[str]:
+def _workbook(told: WorkbookChanges) -> Iterator[str]:
     yield f"{told.name}: {told.became}"
     for section in told.sections:
         yield f"{section.title} ({section.count})"
@@ -134,13 +134,13 @@ def _change(line: Line, section: Section) -> str:
     return f"{line.old} → {line.new}" if section.is_pair else line.new
 
 
-def _told(each: Comparison, most: int | None) -> Told:
+def _told(each: Comparison, most: int | None) -> WorkbookChanges:
     sections = tuple(_section(title, each.changes, most) for title in SECTIONS)
     sections = tuple(section for section in sections if section.count)
     counts = ", ".join(f"{section.title} {section.count}" for section in sections)
     why = f": {each.why}" if each.why else ""
     became = counts if each.became == CHANGED else f"{_BECAME[each.became]}{visible(why)}"
-    return Told(visible(each.name), became, sections)
+    return WorkbookChanges(visible(each.name), became, sections)
 
 
 def _section(title: str, changes: Sequence[Change], most: int | None) -> Section:

@@ -15,15 +15,15 @@ from ledger.xlsx.formulas import column_letters, corner
 from ledger.xlsx.places import PUBLISHED
 from ledger.xlsx.reading import named, printed
 from ledger.xlsx.record import BLOCK
-from ledger.xlsx.workbook import received
+from ledger.xlsx.workbook import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ledger.xlsx.cells import Cell
-    from ledger.xlsx.reading import Reading, Unit
-    from ledger.xlsx.workbook import Received, Sheet
+    from ledger.xlsx.reading import Reading, Region
+    from ledger.xlsx.workbook import Workbook, Worksheet
 
 _UNKNOWN = "?"
 # What a file is called in errors; git names a temporary one.
@@ -43,7 +43,7 @@ def file_text(path: Path) -> str:
 
 
 def _lines(data: bytes) -> Iterator[str]:
-    book = received(_NAME, data)
+    book = read_workbook(_NAME, data)
     if PUBLISHED not in book.sheets:
         return _cells(book)
     try:
@@ -52,7 +52,7 @@ def _lines(data: bytes) -> Iterator[str]:
         return iter((f"[not read by names: {visible(error.problems[0].what)}]", *_cells(book)))
 
 
-def _cells(book: Received) -> Iterator[str]:
+def _cells(book: Workbook) -> Iterator[str]:
     """Yield every cell of a workbook that is not ours, then its notes."""
     for title, sheet in book.sheets.items():
         yield f"[sheet {visible(title)}]"
@@ -66,12 +66,12 @@ def _names(reading: Reading) -> Iterator[str]:
     """Yield every value of a workbook of ours by names, then its printed texts."""
     yield f"[report {visible(reading.record.report)}]"
     for title, sheet in reading.book.sheets.items():
-        units = [unit for (on, _), unit in reading.units.items() if on == title]
-        if units:
+        regions = [region for (on, _), region in reading.regions.items() if on == title]
+        if regions:
             yield f"[sheet {visible(title)}]"
-        for unit in units:
-            yield from _block(reading, unit) if unit.kind == BLOCK else _rows(reading, unit)
-        yield from _notes(sheet, units)
+        for region in regions:
+            yield from _block(reading, region) if region.kind == BLOCK else _rows(reading, region)
+        yield from _notes(sheet, regions)
     yield "[printed]"
     for told, cell in printed(reading):
         text = told.text if cell is None or cell.value is None else text_of(cell.value)
@@ -79,23 +79,23 @@ def _names(reading: Reading) -> Iterator[str]:
         yield f"{visible(where)} = {visible(text)}"
 
 
-def _block(reading: Reading, unit: Unit) -> Iterator[str]:
-    for name in unit.names:
-        yield _line(f"{unit.sheet.title}/{name}", unit.cell("", name), reading.formula(unit, "", name))
+def _block(reading: Reading, region: Region) -> Iterator[str]:
+    for name in region.names:
+        yield _line(f"{region.sheet.title}/{name}", region.cell("", name), reading.formula(region, "", name))
 
 
-def _rows(reading: Reading, unit: Unit) -> Iterator[str]:
+def _rows(reading: Reading, region: Region) -> Iterator[str]:
     """Yield the formula of each column, then the rows; a cell says its formula if it has another."""
-    title, columns = unit.sheet.title, {}
-    for name in unit.names:
-        formulas = [reading.formula(unit, id_, name) for id_ in unit.ids]
+    title, columns = region.sheet.title, {}
+    for name in region.names:
+        formulas = [reading.formula(region, id_, name) for id_ in region.ids]
         counted = Counter(formulas).most_common(1)
         usual = counted[0][0] if counted else None
         if usual is not None:
             yield f"{visible(f'{title}/*/{name}')} ={visible(usual)}"
-        cells = zip(unit.cells(unit.ids, name), formulas, strict=True)
-        columns[name] = usual, dict(zip(unit.ids, cells, strict=True))
-    for id_ in sorted(unit.ids):
+        cells = zip(region.cells(region.ids, name), formulas, strict=True)
+        columns[name] = usual, dict(zip(region.ids, cells, strict=True))
+    for id_ in sorted(region.ids):
         for name, (usual, column) in columns.items():
             cell, own = column[id_]
             line = _line(f"{title}/{id_}/{name}", cell, own if own != usual else None)
@@ -110,23 +110,23 @@ def _line(where: str, cell: Cell | None, formula: str | None) -> str:
     return line if formula is None else f"{line}  ={visible(formula)}"
 
 
-def _notes(sheet: Sheet, units: Sequence[Unit]) -> Iterator[str]:
+def _notes(sheet: Worksheet, regions: Sequence[Region]) -> Iterator[str]:
     """Yield what is written on cells, sorted by address, each under the name of its cell."""
     for note in sorted(sheet.notes, key=lambda each: corner(each.address)):
         column, row = corner(note.address)
-        found = (_called(unit, row, column) for unit in units)
+        found = (_called(region, row, column) for region in regions)
         where = next((each for each in found if each), f"{sheet.title}!{note.address}")
         yield f"note {visible(where)} = {visible(note.text)}"
 
 
-def _called(unit: Unit, row: int, column: int) -> str:
+def _called(region: Region, row: int, column: int) -> str:
     """Return what a cell that a note stands on is called, empty if it is none of the unit's."""
-    title = unit.sheet.title
-    if unit.kind == BLOCK:
-        return next((f"{title}/{name}" for name in unit.names if unit.rows[name] == row), "")
-    name = next((name for name, each in unit.columns.items() if each == column), None)
-    if name is None or not unit.rows:
+    title = region.sheet.title
+    if region.kind == BLOCK:
+        return next((f"{title}/{name}" for name in region.names if region.rows[name] == row), "")
+    name = next((name for name, each in region.columns.items() if each == column), None)
+    if name is None or not region.rows:
         return ""
-    if row == min(unit.rows.values()) - 1:
+    if row == min(region.rows.values()) - 1:
         return f"{title}/*/{name}"
-    return next((f"{title}/{id_}/{name}" for id_, each in unit.rows.items() if each == row), "")
+    return next((f"{title}/{id_}/{name}" for id_, each in region.rows.items() if each == row), "")

@@ -12,7 +12,7 @@ from ledger.xlsx.record import blank_or
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ledger.xlsx.record import Record, Recorded
+    from ledger.xlsx.record import PublishedRegion, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class Outdated:
 
 
 def outdated(
-    then: Record, today: Record, compared: Callable[[Recorded, Recorded], Iterator[Outdated]]
+    then: Record, today: Record, compared: Callable[[PublishedRegion, PublishedRegion], Iterator[Outdated]]
 ) -> dict[str, list[Outdated]]:
     """Return for each worksheet what was published there and is not what a build gives today."""
     found: dict[str, list[Outdated]] = {}
-    for key, unit in then.units.items():
-        now = today.units.get(key)
-        if told := [Outdated("", "", "the sheet is gone")] if now is None else [*compared(unit, now)]:
-            found.setdefault(unit.sheet, []).extend(told)
+    for key, region in then.regions.items():
+        now = today.regions.get(key)
+        if told := [Outdated("", "", "the sheet is gone")] if now is None else [*compared(region, now)]:
+            found.setdefault(region.sheet, []).extend(told)
     return found
 
 
-def moved_formulas(then: Recorded, now: Recorded) -> Iterator[Outdated]:
-    """Yield names and formulas of a unit that are others today."""
+def moved_formulas(then: PublishedRegion, now: PublishedRegion) -> Iterator[Outdated]:
+    """Yield names and formulas of a region that are others today."""
     for name in then.names:
         if name not in now.values:
             yield Outdated("", name, f"{name!r} is gone")
@@ -49,8 +49,8 @@ def moved_formulas(then: Recorded, now: Recorded) -> Iterator[Outdated]:
             yield Outdated("", name, f"the formula of {name!r} is another")
 
 
-def moved_inputs(then: Recorded, now: Recorded) -> Iterator[Outdated]:
-    """Yield rows and inputs of a unit that are others today."""
+def moved_inputs(then: PublishedRegion, now: PublishedRegion) -> Iterator[Outdated]:
+    """Yield rows and inputs of a region that are others today."""
     numbers, known = {id_: i for i, id_ in enumerate(now.ids())}, set(then.ids())
     yield from (Outdated(id_, "", f"row {id_!r} is gone") for id_ in then.ids() if id_ not in numbers)
     yield from (Outdated(id_, "", f"row {id_!r} is new") for id_ in numbers if id_ not in known)

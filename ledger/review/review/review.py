@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.book.render import Worked
+from ledger.book.render import EvaluatedReport
 from ledger.declarations.toml import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Computed
 from ledger.project.build import origins
-from ledger.project.reports import work
+from ledger.project.reports import evaluated_reports
 from ledger.review.review.outdated import Outdated, moved_formulas, moved_inputs, outdated
 from ledger.review.review.sources import origin, standing
 from ledger.review.review.whatif import MovedCell, effect, known
-from ledger.workbook.write import write
+from ledger.workbook.write import workbook_bytes
 from ledger.xlsx.changes import same_value, text_of
 from ledger.xlsx.edits import SAVED, InputEdit, edits
 from ledger.xlsx.places import PRINTED
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.declarations.model import Project
     from ledger.review.review.sources import Origin
     from ledger.xlsx.edits import Edits, FormulaEdit, NoteEdit, StructureEdit
@@ -97,9 +97,9 @@ def review(root: Path, name: str, data: bytes) -> Review:
     if now.record.report not in report_names(root, where):
         what = f"is a workbook of the report {now.record.report!r}, which this project does not have"
         raise LedgerError(Problem(what, Place(name), near(now.record.report, report_names(root, where))))
-    (worked,) = work(root, [now.record.report], {})
-    base = read("today's workbook", write(worked.plan, worked.result, origins(worked)))
-    return _Writer(root, where, worked, base, now).review(edits(now, base))
+    (worked,) = evaluated_reports(root, [now.record.report], {})
+    base = read("today's workbook", workbook_bytes(worked.plan, worked.result, origins(worked)))
+    return _ReviewWriter(root, where, worked, base, now).review(edits(now, base))
 
 
 def to_write(found: Review) -> Mapping[Path, bytes]:
@@ -110,10 +110,10 @@ def to_write(found: Review) -> Mapping[Path, bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _ReviewWriter:
     root: Path
     where: Project
-    worked: Worked
+    worked: EvaluatedReport
     base: Reading
     now: Reading
 
@@ -198,7 +198,7 @@ class _Writer:
         if node is not None:
             place = str(located_place(node.place, self.root, self.where))
             was = None if edit.old is None or names is None else read_back(edit.old, names)
-            is_same = self.base.record.units[edit.sheet, edit.kind].formulas.get(edit.name) == edit.old
+            is_same = self.base.record.regions[edit.sheet, edit.kind].formulas.get(edit.name) == edit.old
             declared = isinstance(node.how, Computed) and is_same
             old = formula_text(node) if declared else old if was is None else spelled(was)
         expr = None if edit.new is None or names is None else read_back(edit.new, names)

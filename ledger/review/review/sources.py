@@ -10,11 +10,11 @@ from ledger.plan.plan import Given
 from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.errors import Place
     from ledger.evaluate.lookups import TableRows
     from ledger.plan.plan import Plan, PlannedTable
-    from ledger.xlsx.cells import Scalar
+    from ledger.xlsx.cells import CellValue
     from ledger.xlsx.edits import InputEdit
 
 
@@ -30,11 +30,11 @@ class Origin:
     row: int
     header: str
     place: Place
-    today: Scalar
+    today: CellValue
     text: str = ""
 
 
-def origin(worked: Worked, edit: InputEdit) -> Origin | None:
+def origin(worked: EvaluatedReport, edit: InputEdit) -> Origin | None:
     """Return where an edited input comes from, None if today's project has no such input."""
     if edit.kind == BLOCK:
         sheet = worked.plan.sheets.get(edit.sheet)

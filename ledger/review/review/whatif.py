@@ -12,7 +12,7 @@ from ledger.declarations import scenario
 from ledger.declarations.scenario import FieldEdit, edited
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate.evaluate import evaluate
-from ledger.evaluate.overrides import Pin
+from ledger.evaluate.overrides import Override
 from ledger.evaluate.trace import Spot, reads
 from ledger.evaluate.views import tabulate
 from ledger.language.expr import expand, names
@@ -26,7 +26,7 @@ from ledger.xlsx.record import BLOCK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ledger.book.render import Worked
+    from ledger.book.render import EvaluatedReport
     from ledger.declarations.scenario import Scenario
     from ledger.errors import Problem
     from ledger.evaluate.views import TabulatedView
@@ -63,8 +63,8 @@ def known(base: Reading, plan: Plan, sheet: str) -> Known:
     nodes = plan.sheets[sheet].nodes
     lookups = {
         name: tree(formula)
-        for (title, _), unit in base.record.units.items()
-        for name, formula in unit.formulas.items()
+        for (title, _), region in base.record.regions.items()
+        for name, formula in region.formulas.items()
         if title == sheet and name in nodes and isinstance(nodes[name].how, Fetched)
     }
     texts = frozenset(name for name, node in nodes.items() if node.kind.kind == "text")
@@ -72,7 +72,7 @@ def known(base: Reading, plan: Plan, sheet: str) -> Known:
 
 
 def effect(
-    worked: Worked,
+    worked: EvaluatedReport,
     base: Reading,
     inputs: Sequence[tuple[InputEdit, Origin]],
     formulas: Sequence[FormulaEdit],
@@ -93,7 +93,7 @@ def effect(
 
 
 def _tables(
-    worked: Worked,
+    worked: EvaluatedReport,
     inputs: Sequence[tuple[InputEdit, Origin]],
     scenarios: Mapping[str, bytes],
     faults: Problems,
@@ -139,9 +139,9 @@ def _with_inputs(plan: Plan, inputs: Sequence[tuple[InputEdit, Origin]]) -> Plan
 
 def _with_formulas(
     plan: Plan, base: Reading, formulas: Iterable[FormulaEdit], beyond: list[str]
-) -> tuple[Plan, dict[tuple[str, str], tuple[Pin, ...]]]:
+) -> tuple[Plan, dict[tuple[str, str], tuple[Override, ...]]]:
     """Return the plan in an order in which the edited formulas can be computed, and what is pinned."""
-    pins: dict[tuple[str, str], tuple[Pin, ...]] = {}
+    pins: dict[tuple[str, str], tuple[Override, ...]] = {}
     for edit in formulas:
         if edit.sheet == PRINTED:
             continue
@@ -163,18 +163,18 @@ def _with_formulas(
     return replace(plan, sheets=sheets), pins
 
 
-def _pin(node: Node, edit: FormulaEdit, known: Known) -> Pin | None:
+def _pin(node: Node, edit: FormulaEdit, known: Known) -> Override | None:
     """Return what stands in a cell instead of its formula, None where it cannot be computed."""
     rows = None if edit.kind == BLOCK else frozenset(edit.rows)
     if edit.new is not None:
         expr = read_back(edit.new, known)
-        return None if expr is None else Pin(expand(expr), rows)
+        return None if expr is None else Override(expand(expr), rows)
     fits = isinstance(edit.value, str if node.kind.kind == "text" else float)
-    return Pin(edit.value, rows) if fits and isinstance(edit.value, str | float) else None
+    return Override(edit.value, rows) if fits and isinstance(edit.value, str | float) else None
 
 
 def _ordered(
-    plan: Plan, sheet: PlannedSheet, pins: Mapping[tuple[str, str], Sequence[Pin]]
+    plan: Plan, sheet: PlannedSheet, pins: Mapping[tuple[str, str], Sequence[Override]]
 ) -> PlannedSheet | None:
     """Return a sheet whose nodes stand after all that they read, None if that is not possible."""
     wanted = {
@@ -192,7 +192,7 @@ def _ordered(
     return replace(sheet, nodes=found)
 
 
-def _pinned_names(pins: Iterable[Pin]) -> Iterator[str]:
+def _pinned_names(pins: Iterable[Override]) -> Iterator[str]:
     exprs: list[Expr] = [pin.expr() for pin in pins]
     return (each.id for expr in exprs for each in names(expr))
 

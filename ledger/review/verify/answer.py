@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ledger.review.verify.verify import Finding, Verification
-    from ledger.xlsx.cells import Scalar
+    from ledger.review.verify.verify import CellFinding, Verification
+    from ledger.xlsx.cells import CellValue
 
 
 _MOST = 12
@@ -60,7 +60,7 @@ def _below(address: str) -> str:
     return f"{column}{int(address.removeprefix(column)) + 1}"
 
 
-def _lines(each: Finding) -> Iterator[str]:
+def _lines(each: CellFinding) -> Iterator[str]:
     yield f"{each.what}: {each.address}  {each.name}".rstrip()
     printed = each.what in {UNLIKE, MOVED}
     lines = {
@@ -75,7 +75,7 @@ def _lines(each: Finding) -> Iterator[str]:
             yield f"  {label:{_LABEL}}{text}"
 
 
-def _shown(value: Scalar) -> str:
+def _shown(value: CellValue) -> str:
     match value:
         case None:
             return "nothing"
@@ -127,7 +127,7 @@ def verified_json(found: Verification) -> str:
     return json_text(content)
 
 
-def _json(each: Finding) -> dict[str, object]:
+def _json(each: CellFinding) -> dict[str, object]:
     """Return a finding whose error values are objects, told apart from texts of the same letters."""
     values = {"was": each.was, "now": each.now}
     errors = {name: {"error": value.name} for name, value in values.items() if isinstance(value, ErrorValue)}

@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Problem
 from ledger.xlsx.cells import ErrorValue
-from ledger.xlsx.workbook import received
+from ledger.xlsx.workbook import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from multiprocessing.connection import Connection
 
-    from ledger.xlsx.cells import Scalar
+    from ledger.xlsx.cells import CellValue
 
     #: The cells of each worksheet by row and column, from 1.
-    Sheets = dict[str, dict[tuple[int, int], Scalar]]
+    Sheets = dict[str, dict[tuple[int, int], CellValue]]
 
 
 class EngineError(Exception):
@@ -146,7 +146,7 @@ def by_libreoffice(xlsx: bytes, seconds: float) -> Sheets:
         told = _ran(command, folder, seconds)
         if not saved.is_file():
             raise EngineError(f"cannot load it: {told}" if told else "crashed")
-        book = received("the copy that LibreOffice saved", saved.read_bytes())
+        book = read_workbook("the copy that LibreOffice saved", saved.read_bytes())
     return {
         title: {(row, column): cell.value for row in sheet.rows for column, cell in sheet.rows[row].items()}
         for title, sheet in book.sheets.items()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.review.verify.engines import Sheets
-    from ledger.xlsx.cells import Cell, Scalar
+    from ledger.xlsx.cells import Cell, CellValue
     from ledger.xlsx.edits import Edits
     from ledger.xlsx.reading import Reading
 
@@ -44,7 +44,7 @@ _TYPED_OVER, _GONE = "the text stands in place of its formula", "nothing stands 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CellFinding:
     """One cell: its address, its name (`sheet/row/column`, or `view/row/column` on `Printed`; empty without).
 
     `was` is the cached value or the published text, `now` what the engine computes; `formula` is the cell's,
@@ -54,8 +54,8 @@ class Finding:
     what: str
     address: str
     name: str
-    was: Scalar
-    now: Scalar
+    was: CellValue
+    now: CellValue
     formula: str = ""
     in_names: str = ""
     why: str = ""
@@ -75,7 +75,7 @@ class Verification:
     printed: int = 0
     has_values: bool = True
     edits: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[CellFinding, ...] = ()
     trouble: str = ""
 
     @property
@@ -134,28 +134,28 @@ def _formulas(reading: Reading) -> Iterator[tuple[str, int, int, Cell]]:
 
 def _cells(
     cells: Sequence[tuple[str, int, int, Cell]], sheets: Sheets, *, has_values: bool
-) -> Iterator[Finding]:
+) -> Iterator[CellFinding]:
     """Yield the formula cells that are not what the engine computes, or that are not compared."""
     for title, row, column, cell in cells:
         now = sheets.get(title, {}).get((row, column))
         what, why = _judged(cell, now)
         if what and (has_values or what != NO_VALUE):
-            yield Finding(
+            yield CellFinding(
                 what, _address(title, row, column), "", cell.value, now, cell.formula or "", "", why
             )
 
 
-def _members(reading: Reading, sheets: Sheets) -> Iterator[Finding]:
+def _members(reading: Reading, sheets: Sheets) -> Iterator[CellFinding]:
     """Yield numbers that look typed and are computed otherwise: an array formula fills their cells."""
     for title, sheet in reading.book.sheets.items():
         for row, cells in sheet.rows.items():
             for column, cell in cells.items():
                 now = sheets.get(title, {}).get((row, column))
                 if cell.formula is None and isinstance(cell.value, float) and not same_value(cell.value, now):
-                    yield Finding(DIFFERS, _address(title, row, column), "", cell.value, now, why=_FILLED)
+                    yield CellFinding(DIFFERS, _address(title, row, column), "", cell.value, now, why=_FILLED)
 
 
-def _judged(cell: Cell, now: Scalar) -> tuple[str, str]:
+def _judged(cell: Cell, now: CellValue) -> tuple[str, str]:
     """Return what is found of a formula cell, and why; nothing where the engine agrees."""
     formula = cell.formula or ""
     if why := why_constant(formula):
@@ -172,7 +172,7 @@ def _judged(cell: Cell, now: Scalar) -> tuple[str, str]:
     return ("", "") if same_value(cell.value, now) else (DIFFERS, "")
 
 
-def _printed(reading: Reading, sheets: Sheets, edited: Sequence[str]) -> Iterator[Finding]:
+def _printed(reading: Reading, sheets: Sheets, edited: Sequence[str]) -> Iterator[CellFinding]:
     """Yield the printed texts that are not what was published; edits may move all but those typed over."""
     for each, cell in printed(reading):
         column, row = corner(each.address)
@@ -182,10 +182,10 @@ def _printed(reading: Reading, sheets: Sheets, edited: Sequence[str]) -> Iterato
         formula = None if cell is None else cell.formula
         what = MOVED if edited and formula is not None else UNLIKE
         why = "" if formula is not None else _GONE if now is None else _TYPED_OVER
-        yield Finding(what, f"{PRINTED}!{each.address}", "", each.text, now, formula or "", "", why)
+        yield CellFinding(what, f"{PRINTED}!{each.address}", "", each.text, now, formula or "", "", why)
 
 
-def _named(reading: Reading, findings: Sequence[Finding]) -> Iterator[Finding]:
+def _named(reading: Reading, findings: Sequence[CellFinding]) -> Iterator[CellFinding]:
     """Yield findings with the names of their cells, and formulas in names where a cell has one."""
     views = {each.address: (each.view, each.row, each.column) for each in reading.record.printed}
     for each in findings:
