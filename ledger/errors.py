@@ -109,7 +109,39 @@ def near_and_all(word: str, known: Iterable[str]) -> str:
 
 def listed(words: Sequence[str]) -> str:
     """Return the known words, the first of them if they are many."""
-    if not words:
-        return ""
-    shown = ", ".join(words[:_SHOWN])
-    return f"known: {shown}" + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")
+    return f"known: {joined(words, _SHOWN)}" if words else ""
+
+
+def joined(words: Sequence[str], most: int) -> str:
+    """Return words with commas between, the first `most` of them and how many more there are."""
+    left = len(words) - most
+    return ", ".join(words[:most]) + (f" {and_more(left)}" if left > 0 else "")
+
+
+def first_of(lines: Sequence[str], most: int, word: str = "") -> list[str]:
+    """Return the first `most` lines, and a line that says how many more there are."""
+    left = len(lines) - most
+    return [*lines[:most], *([and_more(left, word)] if left > 0 else [])]
+
+
+def and_more(count: int, word: str = "") -> str:
+    """Return what is said of those that are left out.
+
+    >>> and_more(3), and_more(1, "row")
+    ('and 3 more', 'and 1 more row')
+    """
+    return f"and {count:,} more{f' {plural(count, word)}' if word else ''}"
+
+
+def counted(count: int, word: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "row"), counted(1200, "row or sheet")
+    ('1 row', '1,200 rows or sheets')
+    """
+    return f"{count:,} {plural(count, word)}"
+
+
+def plural(count: int, word: str) -> str:
+    """Return a word as it stands behind a count."""
+    return word if count == 1 else " or ".join(f"{part}s" for part in word.split(" or "))

@@ -16,8 +16,8 @@ DIV0, NUM, NA = 1, 2, 3
 #: What a spreadsheet calls each code; code 0 is a value.
 ERROR_NAMES = ("", "#DIV/0!", "#NUM!", "#N/A")
 
-#: What a workbook cannot hold: it is XML, which has no way to write these.
-UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+#: What a workbook cannot hold: XML has no way to write these, and makes a line feed of a carriage return.
+UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 
 #: Whole numbers up to here are exact in every engine.
 EXACT = 2**53
@@ -59,6 +59,15 @@ def texts(items: Sequence[str]) -> Values:
 def plain(value: object) -> str:
     """Return a value as text, a number among texts without a needless point."""
     return number_text(value) if isinstance(value, float) else str(value)
+
+
+def utf16_length(text: str) -> int:
+    """Return the length of a text as spreadsheets count it: a character beyond U+FFFF is two.
+
+    >>> utf16_length("a😀")
+    3
+    """
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def number_text(value: float) -> str:

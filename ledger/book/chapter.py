@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from ledger.book.markers import markers
-from ledger.errors import Place, near, near_and_all
-
-if TYPE_CHECKING:
-    from ledger.book.markers import Marker
-    from ledger.errors import Problems
+from ledger.book.markers import Marker, markers
+from ledger.errors import Place, Problems, near, near_and_all
 
 #: What a block may be written as.
 MEDIA = ("md", "text", "html", "csv")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from ledger.book import inject
-from ledger.book.chapter import Chapter, read
-from ledger.book.render import markdown, render_block
+from ledger.book.chapter import Block, Chapter, Value, read
+from ledger.book.render import EvaluatedReport, markdown, render_block
 from ledger.errors import LedgerError, Place, Problem, Problems, near_and_all
 from ledger.evaluate.trace import find, printed_text
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
-
-    from ledger.book.chapter import Block, Value
-    from ledger.book.render import EvaluatedReport
 
 
 _HOW = "put <!-- ledger:begin REPORT/VIEW --> and <!-- ledger:end REPORT/VIEW --> around a table"

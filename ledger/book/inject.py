@@ -7,7 +7,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ledger.book.chapter import canonical
+from ledger.book.chapter import Block, Chapter, Value, canonical
 from ledger.book.markdown import inline_normal_form, normal_form
 from ledger.errors import Place, Problem
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from ledger.book.chapter import Block, Chapter, Value
 
 _SUM_DIGITS = 16
 _LINE_ENDS = ("\n", "\r\n", "\r")

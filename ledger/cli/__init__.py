@@ -56,10 +56,11 @@ def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
 
 def _tell(error: LedgerError) -> int:
     """Print every problem at its place."""
+    from ledger.errors import counted  # noqa: PLC0415  # the same
+
     for problem in sorted(error.problems, key=_order):
         print(problem, file=sys.stderr)
-    count = len(error.problems)
-    print(f"{count} {'error' if count == 1 else 'errors'}, nothing written", file=sys.stderr)
+    print(f"{counted(len(error.problems), 'error')}, nothing written", file=sys.stderr)
     return TROUBLE
 
 

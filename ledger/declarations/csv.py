@@ -263,7 +263,7 @@ def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeErro
 
 
 def _check_characters(csv: Csv, problems: Problems) -> None:
-    if not UNWRITABLE.search(csv.text):
+    if not UNWRITABLE.search(csv.text.replace("\r", "\n")):
         return
     for line, text in enumerate(_BREAK.split(csv.text), 1):
         if found := UNWRITABLE.search(text):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ledger.declarations.csv import Csv, CsvTable, decode, shown, table
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.values import NA, Values, texts
+from ledger.values import EXACT, NA, Values, texts, utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 FieldKind = Literal["text", "integer", "number"]
 
-_EXACT = 2**53  # the integers up to here are what a double holds exactly
 _CELL_UNITS = 32_767  # what a cell of a workbook holds, in UTF-16 units
 _KEY_LENGTH = 200  # MATCH finds no text beyond 255
 # A key stands in markers, comments and MATCH, where each of these means something or is not seen.
@@ -50,7 +49,7 @@ def _prefixed(cell: str) -> str:
 
 def _whole(cell: str) -> str:
     number = float(cell)
-    write = f", here {number:.0f}" if number.is_integer() and abs(number) <= _EXACT else ""
+    write = f", here {number:.0f}" if number.is_integer() and abs(number) <= EXACT else ""
     return f"an integer is digits alone, with '-' below zero{write}"
 
 
@@ -199,7 +198,7 @@ def _check_lengths(rows: CsvTable, problems: Problems) -> None:
         if max(map(len, cells)) <= _CELL_UNITS // 2:
             continue
         for row, cell in enumerate(cells):
-            units = len(cell.encode("utf-16-le", "surrogatepass")) // 2
+            units = utf16_length(cell)
             if units > _CELL_UNITS:
                 what = f"{units} characters, a cell of a workbook holds {_CELL_UNITS}"
                 problems.add(what, rows.place(row, position))
@@ -260,7 +259,7 @@ def _typed(rows: CsvTable, field: Field, problems: Problems) -> Values:
 
 def _bounds(field: Field) -> tuple[float, float]:
     """Return the range outside which a number must be looked at: its own bounds, and what is exact."""
-    limit = _EXACT - 1 if field.kind == "integer" else np.finfo(np.float64).max
+    limit = EXACT - 1 if field.kind == "integer" else np.finfo(np.float64).max
     low = -limit if field.minimum is None else max(field.minimum, -limit)
     return float(low), float(limit if field.maximum is None else min(field.maximum, limit))
 
@@ -272,7 +271,7 @@ def _complaint(field: Field, cell: str) -> tuple[str, str] | None:
         hints = (hint(cell) for pattern, hint in _NUMBER_HINTS if pattern.fullmatch(cell))
         return f"{shown(cell)} is not {_NOUNS[field.kind]}", next(hints, "")
     number = float(cell)
-    digits, limit = cell.lstrip("-0"), str(_EXACT)
+    digits, limit = cell.lstrip("-0"), str(EXACT)
     if field.kind == "integer" and (len(digits), digits) > (len(limit), limit):
         return f"{shown(cell)} is beyond {limit} (2^53), up to which integers are exact", ""
     if np.isinf(number):

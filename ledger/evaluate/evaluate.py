@@ -17,8 +17,8 @@ from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.evaluate.findings import ValueFinding, findings_of
 from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows
-from ledger.evaluate.overrides import overridden
-from ledger.language.expr import fold
+from ledger.evaluate.overrides import Overrides, overridden
+from ledger.language.expr import Call, Expr, fold
 from ledger.language.targets.numpy import WORDS, literal
 from ledger.plan.plan import (
     Claimed,
@@ -26,6 +26,7 @@ from ledger.plan.plan import (
     Fetched,
     Given,
     Node,
+    Plan,
     PlannedSheet,
     PlannedTable,
     PrintedText,
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from ledger.declarations.scenario import Scenario
     from ledger.errors import Problems
     from ledger.evaluate.notes import Notes
-    from ledger.evaluate.overrides import Overrides
-    from ledger.language.expr import Call, Expr
-    from ledger.plan.plan import Plan
 
 BLOCK_ROWS = 16_000
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ledger.plan.plan import Claimed, Computed
+from ledger.errors import and_more
+from ledger.plan.plan import Claimed, Computed, PlannedSheet
 from ledger.values import ERROR_NAMES, EXACT, Values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.plan.plan import PlannedSheet
 
 KNIFE_EDGE = "knife-edge"
 INEXACT = "inexact"
@@ -33,8 +33,7 @@ class ValueFinding:
 
     def __str__(self) -> str:
         where = f"{self.sheet}/{self.first}/{self.column}" if self.first else f"{self.sheet}/{self.column}"
-        more = self.rows - 1
-        return f"{self.what}: {where}" + (f" and {more} more row{'s'[: more > 1]}" if more else "")
+        return f"{self.what}: {where}" + (f" {and_more(self.rows - 1, 'row')}" if self.rows > 1 else "")
 
 
 def findings_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.errors import Place, Problems, near
 from ledger.language.expr import Name, names
-from ledger.plan.plan import Computed, Fetched, Node, PlannedSheet, PrintedText, RowField, RowKey
+from ledger.plan.plan import Computed, Fetched, Node, Plan, PlannedSheet, PrintedText, RowField, RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ledger.declarations.scenario import Scenario
-    from ledger.plan.plan import Plan
     from ledger.values import Values
 
     Rows = npt.NDArray[np.intp]

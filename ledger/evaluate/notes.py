@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
-from ledger.declarations.scenario import Field
-from ledger.errors import near
+from ledger.declarations.scenario import Field, Scenario
+from ledger.errors import Problems, near
 
 if TYPE_CHECKING:
-    from ledger.declarations.scenario import Scenario
-    from ledger.errors import Problems
     from ledger.evaluate.lookups import TableRows
     from ledger.plan.plan import PlannedTable
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ledger.language.expr import Expr, Literal
-from ledger.values import Values
-
-if TYPE_CHECKING:
-    from ledger.values import Mask
+from ledger.values import Mask, Values
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,25 @@ from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.plan.names import displayed
-from ledger.plan.plan import Claimed, Computed, Fetched, Given, PrintedText, RowField, RowId, RowKey
-from ledger.values import ERROR_NAMES, number_text
+from ledger.plan.plan import (
+    Claimed,
+    Computed,
+    Fetched,
+    Given,
+    Node,
+    Plan,
+    PrintedText,
+    RowField,
+    RowId,
+    RowKey,
+)
+from ledger.values import ERROR_NAMES, Values, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.evaluate.evaluate import Result
     from ledger.evaluate.lookups import TableRows
-    from ledger.plan.plan import Node, Plan
-    from ledger.values import Values
 
 _SOURCES = ("source", "where", "status")
 

@@ -8,18 +8,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.display import rules
-from ledger.errors import LedgerError, Place, Problem, near
+from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.language.expr import compile_to
 from ledger.language.targets.latex import LATEX, symbol
-from ledger.plan.plan import ID, Claimed, Computed, Fetched, Given
+from ledger.plan.plan import (
+    ID,
+    Claimed,
+    Computed,
+    Fetched,
+    Given,
+    Node,
+    Plan,
+    PlannedSheet,
+    PlannedView,
+    PrintedColumn,
+)
 from ledger.values import ERROR_NAMES, Values, number_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ledger.errors import Problems
     from ledger.evaluate.evaluate import Result, SheetResult
-    from ledger.plan.plan import Node, Plan, PlannedSheet, PlannedView, PrintedColumn
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.values import EXACT
+from ledger.values import EXACT, UNWRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -183,8 +183,6 @@ def expand(expr: Expr, keep: frozenset[str] = frozenset()) -> Expr:
 _DEEPEST = 60
 _SHOWN = 40
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
-#: What no workbook can hold.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _ONE = "a formula is one expression, such as price * count"
 
 _BINARY: Mapping[type[ast.operator], str] = {
@@ -328,7 +326,7 @@ class _ExpressionReader:
         """Return the literal, if it is a number every engine shares or a text."""
         start = self.at(node)
         match value:
-            case str() if _CONTROL.search(value):
+            case str() if UNWRITABLE.search(value):
                 return self.wrong(node, f"text {value[:_SHOWN]!r} holds a control character", "remove it")
             case str():
                 return Literal(value, start=start)

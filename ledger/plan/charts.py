@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import spoken
+from ledger.declarations.model import Chart, spoken
 from ledger.errors import Place, Problems, near
 from ledger.language.units import same, spell
-from ledger.plan.plan import PlannedChart, PlannedLine
+from ledger.plan.plan import Node, PlannedChart, PlannedLine, PlannedSheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ledger.declarations.model import Chart
     from ledger.declarations.toml import Declared
-    from ledger.plan.plan import Node, PlannedSheet
 
 Keys = tuple[str | int, ...]
 _PAIR = 2

@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import spoken
+from ledger.declarations.model import Claim, spoken
 from ledger.errors import Place, Problems, near
 from ledger.language.expr import Expr, Literal, call
 from ledger.language.types import Kind
-from ledger.plan.plan import ID, Claimed, Node, PlannedClaim, PlannedSheet
+from ledger.plan.plan import ID, Claimed, Computed, Node, PlannedClaim, PlannedSheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ledger.declarations.model import Claim
     from ledger.declarations.toml import Declared
     from ledger.plan.names import SheetNames
-    from ledger.plan.plan import Computed
 
 _HOLDS, _FAILS = Literal(1.0), Literal(0.0)
 

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ledger.declarations.model import Column, Input, Lookup, Table, listed, spoken
+from ledger.declarations.model import Column, Input, Label, Lookup, Scalar, Sheet, Table, listed, spoken
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.language import units
-from ledger.language.expr import names, parse
+from ledger.language.expr import Expr, names, parse
 from ledger.language.types import BROKEN, Kind, Scope, described, typed
 from ledger.language.units import COUNT, Unit, declare, same
 from ledger.plan.plan import (
@@ -33,10 +33,8 @@ from ledger.values import EXACT, number_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ledger.declarations.model import Label, Scalar, Sheet
     from ledger.declarations.toml import Declared
     from ledger.display.rules import DisplayRule, Ladder
-    from ledger.language.expr import Expr
 
 
 _ONE_MEANING = "one name has one meaning: use one of them, or rename"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import listed, spoken
+from ledger.declarations.model import Sheet, listed, spoken
 from ledger.errors import Place, Problems, near
 from ledger.plan.charts import drawn_names, planned_charts
 from ledger.plan.claims import planned_claims, unclaimed, with_claims
-from ledger.plan.names import SheetNames, SheetScope, gather
-from ledger.plan.plan import Axis, Fetched, Plan, PlannedSheet, RowField
+from ledger.plan.names import Models, Settings, SheetNames, SheetScope, gather
+from ledger.plan.plan import Axis, Fetched, Plan, PlannedSheet, PlannedTable, RowField
 from ledger.plan.tables import planned_tables
 from ledger.plan.views import planned_views, wanted_names
 from ledger.xlsx.places import FIXED_SHEETS
@@ -18,11 +18,8 @@ from ledger.xlsx.places import FIXED_SHEETS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ledger.declarations.model import Sheet
     from ledger.declarations.scenario import Field
     from ledger.declarations.toml import Declared
-    from ledger.plan.names import Models, Settings
-    from ledger.plan.plan import PlannedTable
 
 _LONGEST = 31
 

@@ -6,20 +6,27 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import listed, spoken
+from ledger.declarations.model import Scalar, Table, TableField, listed, spoken
 from ledger.declarations.scenario import KEY_HINT, NOT_IN_KEY, NUMBERED, Field, Source
 from ledger.errors import LedgerError, Place, Problems
 from ledger.language.types import Kind
-from ledger.plan.names import check_bounds, checked, declared_kind, displayed, from_text
+from ledger.plan.names import (
+    Entry,
+    Models,
+    Settings,
+    check_bounds,
+    checked,
+    declared_kind,
+    displayed,
+    from_text,
+)
 from ledger.plan.plan import Axis, Node, PlannedTable, RowField
 from ledger.values import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.declarations.model import Scalar, Table, TableField
     from ledger.declarations.toml import Declared
-    from ledger.plan.names import Entry, Models, Settings
 
 
 def planned_tables(

@@ -6,19 +6,16 @@ import string
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import ViewColumn, listed, spoken
+from ledger.declarations.model import Label, Printed, View, ViewColumn, listed, spoken
 from ledger.errors import Place, Problems, near
-from ledger.plan.names import displayed
-from ledger.plan.plan import PlannedView, PrintedColumn
+from ledger.plan.names import Models, displayed
+from ledger.plan.plan import Node, PlannedSheet, PlannedView, PrintedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ledger.declarations.model import Label, Printed, View
     from ledger.declarations.toml import Declared
     from ledger.display.rules import Ladder
-    from ledger.plan.names import Models
-    from ledger.plan.plan import Node, PlannedSheet
 
 _MATRIX = ("down", "across", "cell")
 

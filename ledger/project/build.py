@@ -15,7 +15,7 @@ from ledger.book.render import EvaluatedReport, render
 from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import located, project, report_names
 from ledger.errors import LedgerError, Place, Problems, near
-from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE
+from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE, ValueFinding
 from ledger.plan.names import Settings
 from ledger.project import stamp
 from ledger.project.reports import evaluate_reports, raise_located
@@ -24,9 +24,7 @@ from ledger.workbook.write import workbook_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.book.render import EvaluatedReport
     from ledger.declarations.model import Project
-    from ledger.evaluate.findings import ValueFinding
 
 
 _DIGITS = 16

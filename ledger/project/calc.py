@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.book.render import EvaluatedReport, render_text
-from ledger.declarations.model import Calc, Table, TableField, listed
+from ledger.declarations.model import Calc, Claim, Scalar, Sheet, Table, TableField, View, listed
 from ledger.declarations.scenario import NUMBERED
-from ledger.declarations.toml import load
+from ledger.declarations.toml import Declared, load
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.plan.names import Settings, gather
+from ledger.plan.names import Models, Settings, gather
 from ledger.plan.plan import ID
 from ledger.project.reports import evaluated_report, raise_located
 
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ledger.book.render import EvaluatedReport
-    from ledger.declarations.model import Claim, Scalar, Sheet, View
-    from ledger.declarations.toml import Declared
     from ledger.evaluate.views import TabulatedView
-    from ledger.plan.names import Models
 
 
 _ROWS = "rows"

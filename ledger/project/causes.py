@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import located_place
-from ledger.errors import LedgerError
-from ledger.evaluate.trace import leaves, names_behind
+from ledger.errors import LedgerError, Place
+from ledger.evaluate.trace import Spot, leaves, names_behind
 from ledger.evaluate.views import formula_text
-from ledger.plan.plan import Claimed, Computed, Given
-from ledger.project.build import origins
-from ledger.project.differences import GONE
+from ledger.plan.plan import Claimed, Computed, Given, Node, PlannedTable
+from ledger.project.build import Built, Edition, origins
+from ledger.project.differences import GONE, ReportCell
 from ledger.values import number_text
 from ledger.xlsx.record import Snapshot, snapshot
 
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.book.render import EvaluatedReport
-    from ledger.errors import Place
-    from ledger.evaluate.trace import Spot
-    from ledger.plan.plan import Node, PlannedTable
-    from ledger.project.build import Built, Edition
-    from ledger.project.differences import ReportCell
     from ledger.xlsx.cells import CellValue
 
 _LEDGER_FILE = ".xlsx"

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 
 from ledger.book import inject
 from ledger.display.answer import json_text
+from ledger.errors import first_of
 from ledger.evaluate.trace import find
-from ledger.project.build import name_of
+from ledger.project.build import Edition, name_of
 from ledger.project.causes import Cause, causes, explains
-from ledger.project.differences import PrintedChange, printed_changes, view_cells
+from ledger.project.differences import PrintedChange, ViewCells, printed_changes, view_cells
 from ledger.project.stamp import FRESH, FRESH_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ledger.book.chapters import Draft
-    from ledger.project.build import Edition
-    from ledger.project.differences import ViewCells
 
     Views = Callable[[str], ViewCells | None]
 
@@ -179,11 +178,11 @@ def _drift_lines(found: CheckResult) -> Iterator[str]:
 
 
 def _moved_lines(moved: list[PrintedChange]) -> Iterator[str]:
-    for each in moved[:_MOST]:
+    lines = []
+    for each in moved:
         where = f"  {each.where}" if each.where else ""
-        yield f"  {each.file}:{each.line}{where}  {each.old or '∅'} → {each.new or '∅'}"
-    if len(moved) > _MOST:
-        yield f"  and {len(moved) - _MOST} more"
+        lines.append(f"{each.file}:{each.line}{where}  {each.old or '∅'} → {each.new or '∅'}")
+    yield from (f"  {line}" for line in first_of(lines, _MOST))
 
 
 def drift_json(found: CheckResult) -> str:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.evaluate.trace import Spot
-from ledger.evaluate.views import cell_rows, full_texts, row_numbers
+from ledger.evaluate.views import TabulatedView, cell_rows, full_texts, row_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ledger.book.render import EvaluatedReport
-    from ledger.evaluate.views import TabulatedView
     from ledger.plan.plan import PlannedView
 
 

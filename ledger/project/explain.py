@@ -21,7 +21,7 @@ from ledger.evaluate.trace import (
 )
 from ledger.evaluate.views import formula_text
 from ledger.language.expr import names
-from ledger.plan.plan import Claimed, Computed
+from ledger.plan.plan import Claimed, Computed, Plan
 from ledger.project.reports import evaluated_reports
 from ledger.workbook.formulas import formula
 from ledger.workbook.layout import cell, lay_out, sheet_reference
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.evaluate.evaluate import Result
-    from ledger.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

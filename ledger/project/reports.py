@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.book.render import EvaluatedReport, Press, Templates
 from ledger.declarations import scenario
 from ledger.declarations.project import packaged
-from ledger.declarations.toml import load, located, project
+from ledger.declarations.toml import Declared, load, located, project
 from ledger.display.words import all_said
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate.evaluate import check_meant, evaluate
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ledger.declarations.toml import Declared
     from ledger.plan.plan import Plan
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.display.words import said
-from ledger.plan.plan import ID
+from ledger.plan.plan import ID, Node, Plan, PlannedChart
 from ledger.workbook.formulas import outside
-from ledger.workbook.layout import cell, sheet_reference, span
-from ledger.workbook.pages import ChartObject, One, Page, Series, row
-from ledger.workbook.styles import number_format
+from ledger.workbook.layout import Layout, cell, sheet_reference, span
+from ledger.workbook.pages import ChartObject, One, Page, Series, Side, row
+from ledger.workbook.styles import Styles, number_format
 from ledger.xlsx.places import CHARTS
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ledger.evaluate.evaluate import Result
-    from ledger.plan.plan import Node, Plan, PlannedChart
-    from ledger.workbook.layout import Layout
-    from ledger.workbook.pages import Side
-    from ledger.workbook.styles import Styles
     from ledger.xlsx.sheetdata import Band
 
 _FIRST = 3

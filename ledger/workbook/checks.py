@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ledger.display.words import said
-from ledger.plan.plan import ID, PrintedText
+from ledger.plan.plan import ID, Plan, PlannedClaim, PrintedText
 from ledger.workbook.layout import Layout, RegionLayout, cell, sheet_reference, span, table_values
 from ledger.workbook.pages import ConditionalFormat, One, Page, SheetTable, column_width, height, row
 from ledger.xlsx.formulas import column_letters
-from ledger.xlsx.places import CHECKS, PUBLISHED, VALUE
+from ledger.xlsx.places import CHECKS, PUBLISHED, VALUE, Places
 from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ledger.evaluate.evaluate import Result
-    from ledger.plan.plan import Plan, PlannedClaim
     from ledger.values import Values
     from ledger.workbook.styles import Content, Styles
-    from ledger.xlsx.places import Places
     from ledger.xlsx.sheetdata import Band
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.language.expr import Name
-from ledger.plan.plan import Computed, Fetched, Given, RowField
+from ledger.plan.plan import Computed, Fetched, Given, Plan, PlannedSheet, PlannedTable, RowField
 from ledger.workbook.layout import Layout, TableLayout, span
 from ledger.xlsx.places import VALUE
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.evaluate.evaluate import Result
-    from ledger.plan.plan import Plan, PlannedSheet, PlannedTable
     from ledger.workbook.pages import Area
 
 

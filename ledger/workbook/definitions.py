@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING
 
 from ledger.display.words import said
 from ledger.evaluate.views import formula_text
-from ledger.plan.plan import PrintedText, RowId, RowKey
+from ledger.plan.plan import Node, Plan, PrintedText, RowId, RowKey
 from ledger.workbook.formulas import formula
 from ledger.workbook.layout import Layout, LedgerLayout, cell, sheet_reference
 from ledger.workbook.ledgersheet import is_short
 from ledger.workbook.pages import One, Page, column_width, height, row
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import DEFINITIONS
-from ledger.xlsx.sheetdata import ROW
+from ledger.xlsx.sheetdata import ROW, Band
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.plan.plan import Node, Plan
     from ledger.workbook.styles import Styles
-    from ledger.xlsx.sheetdata import Band
 
 _HEADER, _FIRST = 3, 4
 _HEADS = ("symbol", "sheet", "label", "unit", "formula", "excel", "source")

@@ -15,13 +15,11 @@ from openpyxl.chart.legend import Legend, LegendEntry
 from openpyxl.chart.marker import Marker
 from openpyxl.chart.series import SeriesLabel, XYSeries
 from openpyxl.chart.shapes import GraphicalProperties
-from openpyxl.chart.title import title_maker
+from openpyxl.chart.title import Title, title_maker
 from openpyxl.drawing.line import LineProperties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from openpyxl.chart.title import Title
 
     from ledger.workbook.pages import ChartObject, Series
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from ledger.display import rules
 from ledger.language.expr import compile_to
 from ledger.language.targets.excel import EXCEL
-from ledger.plan.plan import Claimed, Computed, Fetched, PrintedText
-from ledger.workbook.layout import Layout, cell, sheet_reference, span
+from ledger.plan.plan import Claimed, Computed, Fetched, Node, PrintedText
+from ledger.workbook.layout import Layout, LedgerLayout, cell, sheet_reference, span
 from ledger.xlsx.places import DISPLAY
 from ledger.xlsx.sheetdata import ROW
 
 if TYPE_CHECKING:
     from ledger.display.rules import Ladder
-    from ledger.plan.plan import Node
-    from ledger.workbook.layout import LedgerLayout
 
 
 def reference(layout: LedgerLayout, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.declarations.scenario import NUMBER
-from ledger.plan.plan import ID, Given, PrintedText, RowField
+from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedTable, PrintedText, RowField
 from ledger.values import Values, texts
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import LADDER_HEADS, Places
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ledger.display.rules import Ladder
     from ledger.evaluate.evaluate import Result
     from ledger.evaluate.lookups import TableRows
-    from ledger.plan.plan import Plan, PlannedSheet, PlannedTable
 
 #: Helper cells of a printed text: k, y, n.
 HELPERS = 3

@@ -9,7 +9,7 @@ from ledger.display import rules
 from ledger.display.words import said
 from ledger.evaluate.trace import row_source
 from ledger.evaluate.views import formula_text
-from ledger.plan.plan import ID, Claimed, Computed, Given, Node, PrintedText
+from ledger.plan.plan import ID, Claimed, Computed, Given, Node, Plan, PlannedSheet, PrintedText
 from ledger.workbook.formulas import formula, shown_helpers
 from ledger.workbook.layout import BLOCK_HEADER, HELPERS, Layout, LedgerLayout
 from ledger.workbook.pages import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from ledger.evaluate.evaluate import Result, SheetResult
     from ledger.evaluate.notes import Notes
-    from ledger.plan.plan import Plan, PlannedSheet
     from ledger.values import Values
 
 _SHORT_FORMULA = 40

@@ -10,7 +10,7 @@ import numpy as np
 from ledger.display import rules
 from ledger.display.words import said
 from ledger.evaluate.views import heading_text, row_numbers
-from ledger.plan.plan import ID, Given
+from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedView, PrintedColumn
 from ledger.workbook.formulas import helpers, outside, plain_text
 from ledger.workbook.layout import Layout, cell, span
 from ledger.workbook.pages import One, Page, column_width, row
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ledger.display.rules import Ladder
     from ledger.evaluate.evaluate import Result, SheetResult
-    from ledger.plan.plan import Plan, PlannedSheet, PlannedView, PrintedColumn
     from ledger.values import Values
     from ledger.workbook.styles import Styles
     from ledger.xlsx.sheetdata import Band

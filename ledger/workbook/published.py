@@ -15,14 +15,13 @@ from ledger.workbook.layout import Layout, RegionLayout, cell, sheet_reference, 
 from ledger.workbook.pages import One, Page, row
 from ledger.xlsx.formulas import in_names
 from ledger.xlsx.places import PUBLISHED, VALUE, locator
-from ledger.xlsx.record import BLOCK, FORM, MAKER, PRINTED_CELLS, PRINTED_HEADS
+from ledger.xlsx.record import BLOCK, FORM, MAKER, PRINTED_CELLS, PRINTED_HEADS, PrintedCell
 from ledger.xlsx.sheetdata import ROW, Band, Cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.workbook.styles import Styles
-    from ledger.xlsx.record import PrintedCell
 
 
 def published_page(

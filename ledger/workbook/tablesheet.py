@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from ledger.evaluate.trace import row_source
 from ledger.values import texts
-from ledger.workbook.layout import Layout, cell
+from ledger.workbook.layout import Layout, TableLayout, cell
 from ledger.workbook.ledgersheet import MOST_NOTES
 from ledger.workbook.pages import One, Page, SheetTable, column_width, height, row, shown_values
-from ledger.workbook.styles import number_format
+from ledger.workbook.styles import Styles, number_format
 from ledger.xlsx.sheetdata import ROW, Band, Cells
 
 if TYPE_CHECKING:
     from ledger.evaluate.lookups import TableRows
     from ledger.evaluate.notes import Notes
     from ledger.plan.plan import Node, PlannedTable
-    from ledger.workbook.layout import TableLayout
-    from ledger.workbook.styles import Styles
 
 
 def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layout, styles: Styles) -> Page:

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.values import number_text
-from ledger.xlsx.cells import ErrorValue
+from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.formulatree import same_formula
 from ledger.xlsx.places import PRINTED
-from ledger.xlsx.reading import printed
+from ledger.xlsx.reading import Reading, Region, printed
 from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ledger.xlsx.cells import Cell, CellValue
-    from ledger.xlsx.reading import Reading, Region
 
 STRUCTURE, FORMULA, VALUE, DISPLAY = "structure", "formula", "value", "display"
 #: What became of a line of a table.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from ledger.errors import Problems
+from ledger.values import UNWRITABLE, utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ _DIMENSION = re.compile('(?<=<dimension ref=")[^"]*')
 _SHEET_DATA = re.compile("(?<=<sheetData>).*(?=</sheetData>)", re.DOTALL)
 
 _MAX_TITLE, _MAX_HEADER = 31, 255
-_CONTROL = "\x00-\x1f\ud800-\udfff\ufffe\uffff"
+_CONTROL = rf"\t\n{UNWRITABLE.pattern[1:-1]}"
 _TITLE_FAULTS = (
     (r"\A\s*\Z", "is blank"),
     (rf"[\[\]:*?/\\{_CONTROL}]", r"holds one of [ ] : * ? / \ or a control character"),
@@ -142,7 +143,7 @@ def _faults(
         for pattern, fault in faults:
             if re.search(pattern, text):
                 yield text, fault
-        if (length := len(text.encode("utf-16-le", "surrogatepass")) // 2) > longest:
+        if (length := utf16_length(text)) > longest:
             yield text, f"has {length} characters; at most {longest}"
         if (key := text.casefold()) in seen:
             yield text, f"is there already, as {seen[key]!r}; case makes no difference"

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.formulas import Locator
+from ledger.xlsx.formulas import Locator, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ledger.xlsx.formulas import Reference
 
 #: Sheets of every workbook, `Charts` of those that have some; the hidden ones hold the ladders, and what
 #: was published.

@@ -6,19 +6,16 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.cells import ErrorValue
+from ledger.xlsx.cells import Cell, ErrorValue
 from ledger.xlsx.formulas import column_letters, corner, in_names
 from ledger.xlsx.parts import refused
 from ledger.xlsx.places import PRINTED, VALUE, Places, locator
-from ledger.xlsx.record import BLOCK, ROWS, PublishedRegion, Record, line_mark, record
-from ledger.xlsx.workbook import read_workbook
+from ledger.xlsx.record import BLOCK, ROWS, PrintedCell, PublishedRegion, Record, line_mark, record
+from ledger.xlsx.workbook import Workbook, Worksheet, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.xlsx.cells import Cell
-    from ledger.xlsx.record import PrintedCell
-    from ledger.xlsx.workbook import Workbook, Worksheet
 
 _EMPTY: Mapping[int, Cell] = {}
 #: The formula of an input that is blank.

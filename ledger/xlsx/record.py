@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from ledger.xlsx.parts import refused
 from ledger.xlsx.places import DEFINITIONS, PUBLISHED
-from ledger.xlsx.workbook import read_workbook
+from ledger.xlsx.workbook import Workbook, Worksheet, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.xlsx.cells import Cell, CellValue
-    from ledger.xlsx.workbook import Workbook, Worksheet
 
 
 #: What stands in the first cell, and the number of this form of the record.

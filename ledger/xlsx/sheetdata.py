@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.errors import Problems
-from ledger.values import ERROR_NAMES, NA, Values
+from ledger.values import ERROR_NAMES, EXACT, NA, UNWRITABLE, Codes, Data, Values, utf16_length
 from ledger.xlsx.formulas import column_letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ledger.values import Codes, Data
 
 #: Stands for the row number inside a formula.
 ROW = "\x00"
 MAX_ROWS, MAX_COLUMNS, MAX_FORMULA, MAX_TEXT = 1_048_576, 16_384, 8_192, 32_767
 
 _CHUNK_ROWS = 4_000
-_EXACT = 2**53
-# XML holds none of these, and a parser would turn a carriage return into a line feed.
-_ILLEGAL = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _MARKUP = re.compile("[&<>]")
 # A spreadsheet reads _x0041_ as A; the escaped underscore keeps the text as it is.
-_SPECIAL = re.compile(f"{_MARKUP.pattern}|_(?=x[0-9A-Fa-f]{{4}}_)|{_ILLEGAL.pattern}")
+_SPECIAL = re.compile(f"{_MARKUP.pattern}|_(?=x[0-9A-Fa-f]{{4}}_)|{UNWRITABLE.pattern}")
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "_": "_x005F_"}
 _TYPES = {"f": "", "b": ' t="b"', "O": ' t="str"'}
 _INLINE = (' t="inlineStr"><is><t xml:space="preserve">', "</t></is></c>")
@@ -115,7 +111,7 @@ def _longest(values: Values) -> int:
     if values.data.dtype.kind != "O":
         return 0
     texts = [text for text in values.data.tolist() if isinstance(text, str) and len(text) > MAX_TEXT // 2]
-    return max((len(text.encode("utf-16-le", "surrogatepass")) // 2 for text in texts), default=0)
+    return max(map(utf16_length, texts), default=0)
 
 
 def _chunk(band: Band, start: int) -> bytes:
@@ -188,7 +184,7 @@ def _numbers(data: Data) -> Sequence[object]:
     """Return integers below 2^53 as int, other numbers as float, whose text reads back bit for bit."""
     if not np.isfinite(data).all():
         raise ValueError("a number that is not finite needs an error code")
-    whole = (np.abs(data) < _EXACT) & (data == np.floor(data))
+    whole = (np.abs(data) < EXACT) & (data == np.floor(data))
     if whole.all():
         return _integers(data)
     items: list[float] = data.tolist()
@@ -219,6 +215,6 @@ def _escape(match: re.Match[str]) -> str:
 
 def _escaped_formula(formula: str) -> str:
     """Return a formula as XML, its row marks untouched."""
-    if illegal := _ILLEGAL.search(formula.replace(ROW, "")):
+    if illegal := UNWRITABLE.search(formula.replace(ROW, "")):
         raise ValueError(f"a formula with {illegal[0]!r} cannot be stored in a worksheet: {formula[:80]!r}")
     return _MARKUP.sub(_escape, formula)

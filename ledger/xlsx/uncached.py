@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from ledger.xlsx.formulas import column_letters, column_number, why_outside
-from ledger.xlsx.parts import parse
+from ledger.xlsx.parts import Parts, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
-
-    from ledger.xlsx.parts import Parts
 
 
 _AROUND = {"worksheet", "sheetData"}

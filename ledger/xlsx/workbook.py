@@ -6,14 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.cells import CellReader, decoded
+from ledger.xlsx.cells import Cell, CellReader, CellValue, decoded
 from ledger.xlsx.parts import Parts, opened, parse, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
-
-    from ledger.xlsx.cells import Cell, CellValue
 
 
 _THREAD = "[Threaded comment]"

@@ -304,5 +304,5 @@ def test_json_has_every_finding_and_every_rule(tmp_path):
 
 def test_text_tells_the_same_of_many_rows_once():
     told = audit_text(audit("book.xlsx", make.read(make.OPENPYXL)))
-    assert "  grid!F13  grid/a/1/work  no value (and 3 rows more)" in told.splitlines()
+    assert "  grid!F13  grid/a/1/work  no value (and 3 more rows)" in told.splitlines()
     assert len(told.splitlines()) < 20

@@ -11,9 +11,9 @@ import math
 import re
 
 from ledger.language.expr import ATOM, Fragment, Spelling, Target, Unsupported, function, infix
+from ledger.values import EXACT
 
 _COMPARE, _JOIN, _ADD, _MUL = 10, 20, 30, 40
-_LIMIT = 2**53
 _LONGEST = 15
 _HALF_WORD = 2**27
 #: Excel takes 255 UTF-16 units of text in a formula, and a character is two of them at most.
@@ -24,7 +24,7 @@ _SAFE_TO_NEGATE = re.compile(r"[$A-Z0-9.]+")
 
 
 def _digits(value: float) -> str:
-    shown = repr(int(value)) if value.is_integer() and abs(value) < _LIMIT else repr(value)
+    shown = repr(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
     return shown.upper().replace("E+", "E")
 
 
@@ -34,7 +34,7 @@ def _number(value: float) -> Fragment:
     if len(re.sub(r"E.*|[-.]", "", shown).strip("0")) <= _LONGEST:
         return Fragment(shown)
     mantissa, exponent = math.frexp(value)
-    whole, shift = int(mantissa * _LIMIT), exponent - 53
+    whole, shift = int(mantissa * EXACT), exponent - 53
     while whole % 2 == 0:
         whole, shift = whole // 2, shift + 1
     high, low = divmod(whole, _HALF_WORD)

@@ -6,16 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ledger.display.answer import Answer, json_text, visible
+from ledger.errors import and_more, counted, first_of
 from ledger.project.publish import content
-from ledger.review.audit.audit import audit
-from ledger.review.audit.rules import RULES
+from ledger.review.audit.audit import Audited, audit
+from ledger.review.audit.rules import RULES, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from ledger.review.audit.audit import Audited
-    from ledger.review.audit.rules import Finding
 
 
 # Lines of one column, and of one rule.
@@ -38,11 +36,7 @@ def _summary(found: Audited) -> str:
     if not found.findings:
         return f"nothing found in {read}"
     count, rules = len(found.findings), len({each.rule for each in found.findings})
-    return f"{count:,} {_plural('finding', count)} by {rules} {_plural('rule', rules)} in {read}"
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
+    return f"{counted(count, 'finding')} by {counted(rules, 'rule')} in {read}"
 
 
 def _lines(found: Sequence[Finding]) -> list[str]:
@@ -52,20 +46,19 @@ def _lines(found: Sequence[Finding]) -> list[str]:
         place = each.column or each.address.rstrip("0123456789") or str(number)
         columns.setdefault((each.sheet, place), {}).setdefault(each.what, []).append(each)
     lines = [line for column in columns.values() for line in _of_column(tuple(column.values()))]
-    more = len(lines) - _MOST
-    return [*lines[:_MOST], *([f"  and {more:,} {_plural('line', more)} more"] if more > 0 else [])]
+    return [f"  {line}" for line in first_of(lines, _MOST, "line")]
 
 
 def _of_column(groups: Sequence[Sequence[Finding]]) -> Iterator[str]:
     for same in groups[:_MOST_OF_COLUMN]:
         first, more = same[0], len(same) - 1
         where = "  ".join(dict.fromkeys(each for each in (first.address, first.where) if each))
-        rows = f" (and {more:,} {_plural('row', more)} more)" if more else ""
-        yield f"  {where}  {first.what}{rows}" if where else f"  {first.what}{rows}"
+        rows = f" ({and_more(more, 'row')})" if more else ""
+        yield f"{where}  {first.what}{rows}" if where else f"{first.what}{rows}"
     left = sum(len(same) for same in groups[_MOST_OF_COLUMN:])
     if left:
         first = groups[0][0]
-        yield f"  and {left:,} more in {first.sheet}/{first.column or first.address.rstrip('0123456789')}"
+        yield f"{and_more(left)} in {first.sheet}/{first.column or first.address.rstrip('0123456789')}"
 
 
 def audit_json(found: Audited) -> str:

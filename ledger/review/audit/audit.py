@@ -7,7 +7,6 @@ a formula that it rests on was changed; that a value should have moved, only an 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ledger.review.audit.bookrules import BOOK_RULES, Book
 from ledger.review.audit.cellrules import Named, gone
@@ -15,14 +14,10 @@ from ledger.review.audit.formularules import formula_findings
 from ledger.review.audit.likeness import between, unlike
 from ledger.review.audit.precedents import Precedents
 from ledger.review.audit.printedrules import printed_findings
-from ledger.review.audit.rules import FORMULA, RANGE, RULES
+from ledger.review.audit.rules import FORMULA, RANGE, RULES, Finding
 from ledger.xlsx.parts import opened
-from ledger.xlsx.reading import read
+from ledger.xlsx.reading import Reading, read
 from ledger.xlsx.workbook import shell
-
-if TYPE_CHECKING:
-    from ledger.review.audit.rules import Finding
-    from ledger.xlsx.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from ledger.review.audit.rules import (
     UNKNOWN,
     Finding,
 )
+from ledger.values import utf16_length
 from ledger.xlsx.formulas import column_letters, column_number, corner, reads
 from ledger.xlsx.package import title_faults
 from ledger.xlsx.places import VALUE, Places
@@ -71,14 +72,9 @@ def name_fault(name: str) -> str:
     address = _ADDRESS.fullmatch(name)
     if address and column_number(address[1]) <= _LAST_COLUMN and int(address[2]) <= _LAST_ROW:
         return "is the address of a cell"
-    if (length := _units(name)) > _LONGEST_NAME:
+    if (length := utf16_length(name)) > _LONGEST_NAME:
         return f"has {length} characters, at most {_LONGEST_NAME}"
     return next((fault for pattern, fault in _NAME_FAULTS if pattern.fullmatch(name)), "")
-
-
-def _units(text: str) -> int:
-    """Return the length of a text as Excel counts it."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def names(book: Book) -> Iterator[Finding]:
@@ -170,7 +166,7 @@ def texts(book: Book) -> Iterator[Finding]:
             for column, cell in cells.items():
                 value = cell.value
                 if isinstance(value, str) and len(value) * 2 > _LONGEST_TEXT:
-                    length = _units(value)
+                    length = utf16_length(value)
                     if length > _LONGEST_TEXT:
                         what = f"holds a text of {length:,} characters, at most {_LONGEST_TEXT:,}"
                         yield Finding(LENGTH, title, "", "", f"{title}!{column_letters(column)}{row}", what)
@@ -180,7 +176,7 @@ def lists(book: Book) -> Iterator[Finding]:
     """Yield drop-downs that list more text than Excel takes."""
     for sheet in book.shell.sheets:
         for place, formula in sheet.lists:
-            if formula.startswith('"') and (length := _units(formula) - 2) > _LONGEST_LIST:
+            if formula.startswith('"') and (length := utf16_length(formula) - 2) > _LONGEST_LIST:
                 what = f"its drop-down lists {length} characters, at most {_LONGEST_LIST}"
                 yield Finding(LIST, sheet.title, "", "", f"{sheet.title}!{place}", what)
 

@@ -8,19 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.review.audit.rules import CONSTANT, ERROR_VALUE, FORMULA, GONE, ID, KIND, STALE, Finding
-from ledger.xlsx.cells import ErrorValue
+from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.changes import same_value, text_of
 from ledger.xlsx.formulatree import same_formula
 from ledger.xlsx.places import PRINTED
-from ledger.xlsx.reading import id_text
+from ledger.xlsx.reading import Reading, Region, id_text
 from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ledger.review.audit.precedents import At, Precedents
-    from ledger.xlsx.cells import Cell, CellValue
-    from ledger.xlsx.reading import Reading, Region
 
 #: The longest text that a finding quotes.
 LONGEST = 120

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from ledger.review.audit.cellrules import quoted
 from ledger.review.audit.rules import LENGTH, LINK, RANGE, REACH, UNCACHED, UNKNOWN, VOLATILE, Finding
-from ledger.xlsx.formulas import column_letters, reads, shape
+from ledger.xlsx.formulas import Reads, Reference, column_letters, reads, shape
 from ledger.xlsx.places import CHECKS, DISPLAY, PUBLISHED, VALUE, Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ledger.xlsx.formulas import Reads, Reference
     from ledger.xlsx.reading import Reading
 
 #: They may compare rows that were published, whatever came since.

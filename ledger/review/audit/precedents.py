@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.formulas import reads
+from ledger.xlsx.formulas import Reference, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.xlsx.cells import Cell
-    from ledger.xlsx.formulas import Reference
     from ledger.xlsx.workbook import Workbook, Worksheet
 
 #: A cell by its sheet, row and column: row 0 is some row of a column, column 0 with it the set of rows.

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from ledger.review.audit.cellrules import held, quoted
 from ledger.review.audit.likeness import odd
 from ledger.review.audit.rules import CONSTANT, ERROR_VALUE, ID, STALE, Finding
-from ledger.xlsx.cells import ErrorValue
+from ledger.xlsx.cells import Cell, ErrorValue
 from ledger.xlsx.changes import text_of
 from ledger.xlsx.formulas import beside, column_letters, corner, reads
 from ledger.xlsx.places import PRINTED
-from ledger.xlsx.reading import printed
+from ledger.xlsx.reading import Reading, printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.review.audit.precedents import Precedents
-    from ledger.xlsx.cells import Cell
-    from ledger.xlsx.reading import Reading
     from ledger.xlsx.record import PrintedCell
     from ledger.xlsx.workbook import Worksheet
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from ledger.book.render import filled
 from ledger.display.answer import Answer, json_text, visible
-from ledger.review.diff.pairs import ADDED, CHANGED, REMOVED, SAME, UNREAD
-from ledger.xlsx.changes import DISPLAY, FORMULA, SECTIONS, STRUCTURE, VALUE
+from ledger.errors import and_more
+from ledger.review.diff.pairs import ADDED, CHANGED, REMOVED, SAME, UNREAD, Comparison
+from ledger.xlsx.changes import DISPLAY, FORMULA, SECTIONS, STRUCTURE, VALUE, Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ledger.review.diff.pairs import Comparison
-    from ledger.xlsx.changes import Change
 
 _MOST = 6
 _NOTHING = "no difference in structure, formulas, values or printed texts"
@@ -127,7 +126,7 @@ def _workbook(told: WorkbookChanges) -> Iterator[str]:
             for line in group.lines:
                 yield f"    {line.short}  {_change(line, section)}"
             if group.more:
-                yield f"    and {group.more} more"
+                yield f"    {and_more(group.more)}"
 
 
 def _change(line: Line, section: Section) -> str:

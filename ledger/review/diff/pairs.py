@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from ledger.declarations.project import find_root
 from ledger.errors import LedgerError, Problem
 from ledger.review.diff import git
-from ledger.xlsx.changes import changes, uncomputed
+from ledger.xlsx.changes import Change, changes, uncomputed
 from ledger.xlsx.reading import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.xlsx.changes import Change
 
 SUFFIX = ".xlsx"
 SAME, CHANGED, ADDED, REMOVED, UNREAD = "same", "changed", "added", "removed", "unread"

@@ -13,17 +13,15 @@ from ledger.errors import LedgerError
 from ledger.xlsx.changes import text_of
 from ledger.xlsx.formulas import column_letters, corner
 from ledger.xlsx.places import PUBLISHED
-from ledger.xlsx.reading import named, printed
+from ledger.xlsx.reading import Reading, Region, named, printed
 from ledger.xlsx.record import BLOCK
-from ledger.xlsx.workbook import read_workbook
+from ledger.xlsx.workbook import Workbook, Worksheet, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ledger.xlsx.cells import Cell
-    from ledger.xlsx.reading import Reading, Region
-    from ledger.xlsx.workbook import Workbook, Worksheet
 
 _UNKNOWN = "?"
 # What a file is called in errors; git names a temporary one.

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from ledger.book.render import markdown
 from ledger.declarations.project import PROJECT_FILE
 from ledger.display.answer import Answer, json_text, visible
+from ledger.errors import and_more, counted, first_of
 from ledger.project.build import name_of
 from ledger.project.publish import content, locked, publish
-from ledger.review.review.review import Review, review, to_write
+from ledger.review.review.review import ChangedFormula, ChangedInput, Review, review, to_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ledger.review.review.review import ChangedFormula, ChangedInput
     from ledger.xlsx.edits import StructureEdit
 
 
@@ -28,7 +28,7 @@ def review_text(found: Review) -> str:
     """Return a review line by line, under headings."""
     lines = [f"{found.workbook}: {_summary(found)}"]
     for heading, told in _sections(found):
-        lines += [heading, *(f"  {line}" for line in _first(told))]
+        lines += [heading, *(f"  {line}" for line in first_of(told, _MOST))]
     return "\n".join(map(visible, [*lines, *_closing(found)]))
 
 
@@ -44,10 +44,15 @@ def review_markdown(found: Review) -> str:
     if found.moved:
         moved = [(each.view, each.row, each.column, each.old, each.new) for each in found.moved]
         lines += ["", *_table(("view", "row", "column", "printed", "would print"), moved[:_MOST])]
-        lines += ["", f"and {len(moved) - _MOST} more"] if len(moved) > _MOST else []
+        lines += ["", and_more(len(moved) - _MOST)] if len(moved) > _MOST else []
     for heading, told_lines in _sections(found):
         if heading not in {"inputs", "formulas", "printed cells that move"}:
-            lines += ["", f"**{heading}**", "", *(f"* {markdown(line)}" for line in _first(told_lines))]
+            lines += [
+                "",
+                f"**{heading}**",
+                "",
+                *(f"* {markdown(line)}" for line in first_of(told_lines, _MOST)),
+            ]
     return "\n".join(lines)
 
 
@@ -78,11 +83,7 @@ def _summary(found: Review) -> str:
         ("row or sheet", len(found.structure)),
         ("note", len(found.notes)),
     )
-    return ", ".join(f"{count} {_plural(word, count)}" for word, count in counts if count)
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else " or ".join(f"{part}s" for part in word.split(" or "))
+    return ", ".join(counted(count, word) for word, count in counts if count)
 
 
 def _sections(found: Review) -> Iterator[tuple[str, list[str]]]:
@@ -140,11 +141,6 @@ def _place(each: ChangedFormula) -> str:
 
 def _new(each: ChangedFormula) -> str:
     return f"{each.new}, typed over it" if each.typed else each.new
-
-
-def _first(lines: Sequence[str]) -> list[str]:
-    more = len(lines) - _MOST
-    return [*lines[:_MOST], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from ledger.xlsx.changes import same_value, text_of
 from ledger.xlsx.edits import SAVED
-from ledger.xlsx.record import blank_or
+from ledger.xlsx.record import PublishedRegion, Record, blank_or
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from ledger.xlsx.record import PublishedRegion, Record
 
 
 @dataclass(frozen=True, slots=True)

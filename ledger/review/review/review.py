@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.book.render import EvaluatedReport
 from ledger.declarations.toml import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.evaluate.views import formula_text
@@ -13,11 +12,11 @@ from ledger.plan.plan import Computed
 from ledger.project.build import origins
 from ledger.project.reports import evaluated_reports
 from ledger.review.review.outdated import Outdated, moved_formulas, moved_inputs, outdated
-from ledger.review.review.sources import origin, standing
+from ledger.review.review.sources import Origin, origin, standing
 from ledger.review.review.whatif import MovedCell, effect, known
 from ledger.workbook.write import workbook_bytes
 from ledger.xlsx.changes import same_value, text_of
-from ledger.xlsx.edits import SAVED, InputEdit, edits
+from ledger.xlsx.edits import SAVED, Edits, FormulaEdit, InputEdit, NoteEdit, StructureEdit, edits
 from ledger.xlsx.places import PRINTED
 from ledger.xlsx.readback import read_back, spelled
 from ledger.xlsx.reading import Reading, read
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
     from ledger.book.render import EvaluatedReport
     from ledger.declarations.model import Project
-    from ledger.review.review.sources import Origin
-    from ledger.xlsx.edits import Edits, FormulaEdit, NoteEdit, StructureEdit
 
 
 @dataclass(frozen=True, slots=True)

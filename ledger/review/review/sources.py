@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
-from ledger.plan.plan import Given
+from ledger.plan.plan import Given, Plan, PlannedTable
 from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
     from ledger.book.render import EvaluatedReport
     from ledger.errors import Place
     from ledger.evaluate.lookups import TableRows
-    from ledger.plan.plan import Plan, PlannedTable
     from ledger.xlsx.cells import CellValue
     from ledger.xlsx.edits import InputEdit
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
-from ledger.declarations.scenario import FieldEdit, edited
-from ledger.errors import LedgerError, Problems
+from ledger.declarations.scenario import FieldEdit, Scenario, edited
+from ledger.errors import LedgerError, Problem, Problems
 from ledger.evaluate.evaluate import evaluate
 from ledger.evaluate.overrides import Override
 from ledger.evaluate.trace import Spot, reads
-from ledger.evaluate.views import tabulate
-from ledger.language.expr import expand, names
-from ledger.plan.plan import Fetched, Given
+from ledger.evaluate.views import TabulatedView, tabulate
+from ledger.language.expr import Expr, expand, names
+from ledger.plan.plan import Fetched, Given, Node, Plan, PlannedSheet
 from ledger.xlsx.changes import text_of
 from ledger.xlsx.formulatree import tree
 from ledger.xlsx.places import PRINTED
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ledger.book.render import EvaluatedReport
-    from ledger.declarations.scenario import Scenario
-    from ledger.errors import Problem
-    from ledger.evaluate.views import TabulatedView
-    from ledger.language.expr import Expr
-    from ledger.plan.plan import Node, Plan, PlannedSheet
     from ledger.review.review.sources import Origin
     from ledger.xlsx.edits import FormulaEdit, InputEdit
     from ledger.xlsx.reading import Reading

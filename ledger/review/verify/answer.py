@@ -7,18 +7,24 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ledger.display.answer import Answer, json_text, visible
-from ledger.errors import LedgerError, Place, Problem
+from ledger.errors import LedgerError, Place, Problem, counted, joined
 from ledger.review.verify.engines import ENGINES
-from ledger.review.verify.verify import DIFFERS, MOVED, NOT_COMPARED, TOLD, UNLIKE, verified
-from ledger.xlsx.cells import ErrorValue
+from ledger.review.verify.verify import (
+    DIFFERS,
+    MOVED,
+    NOT_COMPARED,
+    TOLD,
+    UNLIKE,
+    CellFinding,
+    Verification,
+    verified,
+)
+from ledger.xlsx.cells import CellValue, ErrorValue
 from ledger.xlsx.changes import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from ledger.review.verify.verify import CellFinding, Verification
-    from ledger.xlsx.cells import CellValue
 
 
 _MOST = 12
@@ -85,17 +91,18 @@ def _shown(value: CellValue) -> str:
 
 
 def _summary(found: Verification) -> Iterator[str]:
+    cells = counted(found.cells, "formula cell")
     if found.trouble:
-        yield f"{found.book}: {found.engine} {found.trouble}; none of {_count(found.cells)} is verified"
+        yield f"{found.book}: {found.engine} {found.trouble}; none of {cells} is verified"
         return
     if found.edits:
-        yield f"edited since it was published: {_first(found.edits)}"
+        yield f"edited since it was published: {joined(found.edits, _MOST)}"
     if not found.has_values:
         yield "no formula cell has a cached value: only printed texts are compared"
     if any(each.what in {DIFFERS, UNLIKE} for each in found.findings):
         yield from (f"known: {gap}" for gap in ENGINES[found.engine].gaps)
         yield f"an error of {found.engine} shows in no other engine: compare with --engine {_other(found)}"
-    compared = f"{found.compared:,} of {_count(found.cells)} and {found.printed:,} printed texts compared"
+    compared = f"{found.compared:,} of {cells} and {found.printed:,} printed texts compared"
     yield f"{found.book}: {found.engine}: {compared}: {', '.join(_counts(found))}"
 
 
@@ -104,15 +111,6 @@ def _counts(found: Verification) -> Iterator[str]:
     for what in TOLD:
         if count := sum(each.what == what for each in found.findings):
             yield f"{count:,} {what}"
-
-
-def _count(cells: int) -> str:
-    return f"{cells:,} formula cell{'' if cells == 1 else 's'}"
-
-
-def _first(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return f"{', '.join(names[:_MOST])}{more}"
 
 
 def _other(found: Verification) -> str:

@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Problem
-from ledger.xlsx.cells import ErrorValue
+from ledger.xlsx.cells import CellValue, ErrorValue
 from ledger.xlsx.workbook import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from multiprocessing.connection import Connection
 
-    from ledger.xlsx.cells import CellValue
 
-    #: The cells of each worksheet by row and column, from 1.
-    Sheets = dict[str, dict[tuple[int, int], CellValue]]
+#: The cells of each worksheet by row and column, from 1.
+Sheets = dict[str, dict[tuple[int, int], CellValue]]
 
 
 class EngineError(Exception):

@@ -5,23 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.review.verify.engines import ENGINES, EngineError
-from ledger.xlsx.cells import ErrorValue
+from ledger.review.verify.engines import ENGINES, EngineError, Sheets
+from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.changes import same_value
-from ledger.xlsx.edits import edits
+from ledger.xlsx.edits import Edits, edits
 from ledger.xlsx.formulas import called, column_letters, corner
 from ledger.xlsx.parts import opened
 from ledger.xlsx.places import PRINTED, VALUE
-from ledger.xlsx.reading import printed, read
+from ledger.xlsx.reading import Reading, printed, read
 from ledger.xlsx.uncached import stripped, why_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ledger.review.verify.engines import Sheets
-    from ledger.xlsx.cells import Cell, CellValue
-    from ledger.xlsx.edits import Edits
-    from ledger.xlsx.reading import Reading
 
 #: What is found, and what is only told.
 DIFFERS, NOT_COMPUTED, NO_VALUE, UNLIKE = "differs", "not computed", "no cached value", "printed"
