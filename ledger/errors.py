@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ class Place:
     def __str__(self) -> str:
         """Return the place as `file:line:column`, without what is unknown."""
         return ":".join([self.file, *(str(part) for part in (self.line, self.column) if part)])
+
+    def inside(self, *keys: str | int) -> Place:
+        """Return the place of the value that `keys` lead to from here."""
+        return replace(self, keys=(*self.keys, *keys), offset=0)
 
 
 @dataclass(frozen=True, slots=True)

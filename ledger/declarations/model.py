@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StringConstraints
 from pydantic.dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from ledger.errors import Place
 
 _STRICT = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -222,3 +225,10 @@ def spoken(label: Label, language: str, otherwise: str = "") -> str:
 def listed(value: str | list[str]) -> tuple[str, ...]:
     """Return what may be one text or several as several."""
     return (value,) if isinstance(value, str) and value else tuple(value)
+
+
+def placed(value: str | list[str], place: Place) -> tuple[tuple[str, Place], ...]:
+    """Return what may be one text or several as several, each with its place inside `place`, that of all."""
+    if isinstance(value, list):
+        return tuple((each, place.inside(number)) for number, each in enumerate(value))
+    return tuple((each, place.inside()) for each in listed(value))

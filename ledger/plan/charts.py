@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.declarations.model import Chart, spoken
-from ledger.errors import Place, Problems, near
+from ledger.errors import Place, Problems
 from ledger.language.units import same, spell
+from ledger.plan.names import on_known_sheets
 from ledger.plan.plan import Node, PlannedChart, PlannedLine, PlannedSheet
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ _PAIR = 2
 
 
 def drawn_names(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:
-    """Return the names of a sheet that charts show, each with where a chart names it."""
+    """Return the names of a sheet that charts draw, each with the place where a chart reads it."""
     return tuple(
-        (found, Place(declared.file, keys=("charts", name, *keys), offset=0))
+        (found, Place(declared.file).inside("charts", name, *keys))
         for name, chart in declared.report.charts.items()
         if chart.sheet == sheet
         for keys, found in _named(chart)
@@ -30,6 +31,7 @@ def drawn_names(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]
 
 
 def _named(chart: Chart) -> Iterator[tuple[Keys, str]]:
+    """Yield each name that a chart reads, its axes' and its points', after the keys that lead to it."""
     yield ("x",), chart.x
     yield ("y",), chart.y
     for i, line in enumerate(chart.lines):
@@ -40,38 +42,35 @@ def _named(chart: Chart) -> Iterator[tuple[Keys, str]]:
 
 def planned_charts(
     declared: Declared, sheets: Mapping[str, PlannedSheet], problems: Problems
-) -> tuple[PlannedChart, ...]:
-    """Return every chart whose names can be drawn; tell the others."""
-    found = []
-    for name, chart in declared.report.charts.items():
-        place = Place(declared.file, keys=("charts", name))
-        if chart.sheet not in sheets:
-            at = replace(place, keys=(*place.keys, "sheet"), offset=0)
-            problems.add(f"unknown sheet {chart.sheet!r}", at, near(chart.sheet, sheets))
-            continue
-        language = declared.project.language
-        planned = _ChartPlanner(chart, place, sheets[chart.sheet], language, problems).planned(name)
-        found += [planned] if planned else []
-    return tuple(found)
+) -> Iterator[PlannedChart]:
+    """Yield every chart whose names can be drawn; tell the others."""
+    charts = declared.report.charts.items()
+    places = ((chart, Place(declared.file, keys=("charts", name))) for name, chart in charts)
+    for chart, place, sheet in on_known_sheets(places, sheets, problems):
+        planner = _ChartPlanner(chart, place, sheet, declared.project.language, problems)
+        if planned := planner.planned():
+            yield planned
 
 
 @dataclass(frozen=True, slots=True)
 class _ChartPlanner:
+    """One chart and its sheet, with the place of its declaration."""
+
     chart: Chart
     place: Place
     sheet: PlannedSheet
     language: str
     problems: Problems
 
-    def planned(self, name: str) -> PlannedChart | None:
+    def planned(self) -> PlannedChart | None:
         """Return the chart, None if one of its names cannot be drawn."""
         chart, before = self.chart, len(self.problems.found)
         if not all(each in self.sheet.nodes for _, each in _named(chart)):
-            return None  # which the sheet has told, or what it reads
+            return None  # the sheet has told of it, or of what it reads
         for key in ("x", "y"):
-            self._check_axis(getattr(chart, key), self._at(key))
+            self._check_axis(getattr(chart, key), self.place.inside(key))
         for number, line in enumerate(chart.lines):
-            self._check_line(line.points, ("lines", number, "points"))
+            self._check_line(line.points, self.place.inside("lines", number, "points"))
         if len(self.problems.found) > before:
             return None
         title = spoken(chart.title, self.language, self.sheet.title)
@@ -79,10 +78,8 @@ class _ChartPlanner:
             PlannedLine(spoken(line.label, self.language, title), tuple((x, y) for x, y in line.points))
             for line in chart.lines
         )
+        name = str(self.place.keys[-1])
         return PlannedChart(name, chart.sheet, title, chart.x, chart.y, chart.scale, lines, self.place)
-
-    def _at(self, *keys: str | int) -> Place:
-        return replace(self.place, keys=(*self.place.keys, *keys), offset=0)
 
     def _number(self, name: str, place: Place) -> Node | None:
         """Return the node of a name, None after telling that it is no number."""
@@ -93,22 +90,25 @@ class _ChartPlanner:
         return None
 
     def _check_axis(self, name: str, place: Place) -> None:
+        """Tell an x or a y that is no number, or the same on every row of a sheet with rows."""
         node = self._number(name, place)
         if node is not None and self.sheet.axes and not node.varies:
             what = f"{name!r} is the same on every row"
             self.problems.add(what, place, "x and y of a chart are columns; a line goes through other names")
 
-    def _check_line(self, points: list[list[str]], keys: Keys) -> None:
+    def _check_line(self, points: list[list[str]], place: Place) -> None:
+        """Tell a line of fewer than two points, and its points that are no pair of names of fit units."""
         if len(points) < _PAIR:
-            self.problems.add("a line goes through two points at least", self._at(*keys))
+            self.problems.add("a line goes through two points at least", place)
         for number, point in enumerate(points):
             if len(point) != _PAIR:
-                self.problems.add("a point is two names: its x and its y", self._at(*keys, number))
+                self.problems.add("a point is two names: its x and its y", place.inside(number))
                 continue
             for i, axis in enumerate((self.chart.x, self.chart.y)):
-                self._check_point(point[i], axis, self._at(*keys, number, i))
+                self._check_point(point[i], axis, place.inside(number, i))
 
     def _check_point(self, name: str, axis: str, place: Place) -> None:
+        """Tell a coordinate that differs from row to row, or has another unit than its axis."""
         node, along = self._number(name, place), self.sheet.nodes[axis]
         if node is None or along.kind.kind != "number":
             return

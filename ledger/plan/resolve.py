@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import Sheet, listed, spoken
+from ledger.declarations.model import Sheet, placed, spoken
 from ledger.errors import Place, Problems, near
 from ledger.plan.charts import drawn_names, planned_charts
-from ledger.plan.claims import planned_claims, unclaimed, with_claims
-from ledger.plan.names import Models, Settings, SheetNames, SheetScope, gather
+from ledger.plan.claims import planned_claims, with_claims
+from ledger.plan.names import Models, Settings, SheetNames, gather
 from ledger.plan.plan import Axis, Fetched, Plan, PlannedSheet, PlannedTable, RowField
 from ledger.plan.tables import planned_tables
 from ledger.plan.views import planned_views, wanted_names
@@ -29,60 +29,60 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
 
     What cannot be resolved is a problem and left out, so that the rest can be checked in the same run.
     """
-    library = gather(declared, problems)
-    report, language = declared.report, declared.project.language
-    settings.known.update(library.settable())
-    axes = {name: _axes(name, sheet, declared, library, problems) for name, sheet in report.sheets.items()}
-    listed_inputs = {axis.name for parts in axes.values() for axis in parts if axis.name != axis.table}
-    settings.taken.update(listed_inputs & settings.given.keys())
-    stands = _where_tables_stand(axes, library)
-    _check_space(declared, library, axes, stands, problems)
-    tables = planned_tables(declared, library, axes, stands, settings, problems)
+    models = gather(declared, problems)
+    report, language = declared.report, models.language
+    settings.inputs.update(models.settable())
+    axes = {name: _axes(name, sheet, declared, models, problems) for name, sheet in report.sheets.items()}
+    lists = {axis.name for parts in axes.values() for axis in parts if axis.name != axis.table}
+    settings.used.update(lists & settings.given.keys())
+    homes = _sheets_of_tables(axes, models)
+    _check_worksheet_names(declared, models, axes, homes, problems)
+    tables = planned_tables(declared, models, axes, homes, settings, problems)
     sheets: dict[str, PlannedSheet] = {}
     for name, sheet in report.sheets.items():
-        scope = SheetScope(name, sheet, axes[name], declared, library, tables, problems)
-        title = spoken(sheet.title, language, name)
-        names = SheetNames(scope, settings)
-        sheets[name] = with_claims(declared, names, names.planned(_wanted(declared, name), title))
-    views = planned_views(declared, library, sheets, problems)
+        place = Place(declared.file, keys=("sheets", name))
+        names = SheetNames(name, sheet, place, axes[name], models, tables, settings, problems)
+        sheets[name] = with_claims(declared, names, names.planned(_wanted(declared, name)))
+    views = tuple(planned_views(declared, models, sheets, problems))
     return Plan(
         declared.name,
         spoken(report.title, language, declared.name),
         language,
         report.basis,
         tuple(spoken(limit, language) for limit in report.limits),
-        library.atoms,
+        models.atoms,
         {name: _with_bounds(table, sheets) for name, table in tables.items() if _used(name, sheets)},
         sheets,
         views,
         Place(declared.file),
-        planned_claims(declared, sheets, problems),
-        planned_charts(declared, sheets, problems),
+        tuple(planned_claims(declared, sheets, problems)),
+        tuple(planned_charts(declared, sheets, problems)),
     )
 
 
 def _wanted(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:
-    """Return the names of a sheet that views and charts want, each with where it is wanted."""
-    return unclaimed(declared, sheet, (*wanted_names(declared, sheet), *drawn_names(declared, sheet)))
+    """Return the names of a sheet that views and charts read, its claims left out, each with its place."""
+    claims = {claim.name for claim in declared.report.claims if claim.sheet == sheet}
+    wanted = (*wanted_names(declared, sheet), *drawn_names(declared, sheet))
+    return tuple((name, place) for name, place in wanted if name not in claims)
 
 
-def _check_space(
+def _check_worksheet_names(
     declared: Declared,
-    library: Models,
+    models: Models,
     axes: Mapping[str, tuple[Axis, ...]],
-    stands: Mapping[str, str],
+    homes: Mapping[str, str],
     problems: Problems,
 ) -> None:
-    """Tables, lists, ledger sheets and the fixed sheets are all worksheets, so their names must differ."""
+    """Tell tables, lists and sheets of one name, or of one of every workbook: all of them are worksheets."""
     taken = {name.casefold(): f"the sheet {name!r} of every workbook" for name in FIXED_SHEETS}
-    named = [(name, f"table {name!r}", entry.place) for name, entry in library.tables.items()]
-    here = Place(declared.file, keys=("sheets",))
-    named += [(name, f"sheet {name!r}", replace(here, keys=(*here.keys, name))) for name in axes]
+    named = [(name, f"table {name!r}", entry.place) for name, entry in models.tables.items()]
+    named += [(name, f"sheet {name!r}", Place(declared.file, keys=("sheets", name))) for name in axes]
     named += [
-        (axis.table, f"list {axis.table!r}", replace(here, keys=(*here.keys, name, "set", axis.name)))
+        (axis.table, f"list {axis.table!r}", Place(declared.file, keys=("sheets", name, "set", axis.name)))
         for name, parts in axes.items()
         for axis in parts
-        if axis.name != axis.table and axis.table not in stands
+        if axis.name != axis.table and axis.table not in homes
     ]
     for name, what, place in named:
         if name.casefold() in taken:
@@ -91,51 +91,51 @@ def _check_space(
             problems.add(f"{what} has {len(name)} characters, a worksheet's name has {_LONGEST}", place)
         taken[name.casefold()] = f"the {what}"
     if not declared.report.sheets:
-        problems.add("the report has no sheet", here, "declare [sheets.NAME]")
+        place = Place(declared.file, keys=("sheets",))
+        problems.add("the report has no sheet", place, "declare [sheets.NAME]")
 
 
 def _axes(
-    name: str, sheet: Sheet, declared: Declared, library: Models, problems: Problems
+    name: str, sheet: Sheet, declared: Declared, models: Models, problems: Problems
 ) -> tuple[Axis, ...]:
+    """Return the factors of a sheet's rows: the tables of `rows`, then the inputs `set` to lists."""
     found: list[Axis] = []
-    for i, table in enumerate(listed(sheet.rows)):
-        keys = ("sheets", name, "rows") if isinstance(sheet.rows, str) else ("sheets", name, "rows", i)
-        place = replace(Place(declared.file, keys=keys), offset=0)
-        if table not in library.tables:
-            problems.add(f"unknown table {table!r}", place, near(table, library.tables))
+    for table, place in placed(sheet.rows, Place(declared.file, keys=("sheets", name, "rows"))):
+        if table not in models.tables:
+            problems.add(f"unknown table {table!r}", place, near(table, models.tables))
         elif any(axis.table == table for axis in found):
             problems.add(f"table {table!r} is an axis twice", place)
         else:
             found.append(Axis(table, table))
     for key, value in sheet.set.items():
-        if isinstance(value, list) and _can_be_listed(key, library):
+        if isinstance(value, list) and _can_be_listed(key, models):
             found.append(Axis(key, f"{name}_{key}"))
     return tuple(found)
 
 
-def _can_be_listed(name: str, library: Models) -> bool:
-    """Whether the rows of a sheet can take a list of values for `name`."""
-    lookup = library.lookups.get(name)
-    return name not in library.columns and (
-        name in library.inputs or (lookup is not None and not lookup.value.by)
+def _can_be_listed(name: str, models: Models) -> bool:
+    """Whether a sheet can set `name` to a list of values: an input, or the one key of a lookup."""
+    lookup = models.lookups.get(name)
+    return name not in models.columns and (
+        name in models.inputs or (lookup is not None and not lookup.value.by)
     )
 
 
-def _where_tables_stand(axes: Mapping[str, tuple[Axis, ...]], library: Models) -> dict[str, str]:
+def _sheets_of_tables(axes: Mapping[str, tuple[Axis, ...]], models: Models) -> dict[str, str]:
     """Return the ledger sheet of each table that is the only rows of one sheet and used nowhere else."""
     users: dict[str, list[str]] = {}
     for sheet, parts in axes.items():
         for axis in parts:
             users.setdefault(axis.table, []).append(sheet)
-    fetched = {entry.value.table for entry in library.lookups.values()}
     return {
         table: sheets[0]
         for table, sheets in users.items()
-        if len(sheets) == 1 and len(axes[sheets[0]]) == 1 and table not in fetched
+        if len(sheets) == 1 and len(axes[sheets[0]]) == 1 and table not in models.looked_up()
     }
 
 
 def _used(table: str, sheets: Mapping[str, PlannedSheet]) -> bool:
+    """Whether a table gives rows to a sheet, or a field to one of its nodes."""
     return any(
         any(axis.table == table for axis in sheet.axes)
         or any(isinstance(node.how, Fetched) and node.how.table == table for node in sheet.nodes.values())
@@ -157,6 +157,7 @@ def _with_bounds(table: PlannedTable, sheets: Mapping[str, PlannedSheet]) -> Pla
 
 
 def _bounded(field: Field, bounds: tuple[float | None, float | None]) -> Field:
+    """Return a field with the narrower of its own bounds and of `bounds`, None where neither has one."""
     low = [each for each in (field.minimum, bounds[0]) if each is not None]
     high = [each for each in (field.maximum, bounds[1]) if each is not None]
     return replace(field, minimum=max(low, default=None), maximum=min(high, default=None))

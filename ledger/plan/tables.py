@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import Scalar, Table, TableField, listed, spoken
+from ledger.declarations.model import Scalar, Table, listed, spoken
 from ledger.declarations.scenario import KEY_HINT, NOT_IN_KEY, NUMBERED, Field, Source
 from ledger.errors import LedgerError, Place, Problems
 from ledger.language.types import Kind
@@ -15,9 +15,9 @@ from ledger.plan.names import (
     Models,
     Settings,
     check_bounds,
+    check_case,
     checked,
-    declared_kind,
-    displayed,
+    declared_node,
     from_text,
 )
 from ledger.plan.plan import Axis, Node, PlannedTable, RowField
@@ -31,50 +31,52 @@ if TYPE_CHECKING:
 
 def planned_tables(
     declared: Declared,
-    library: Models,
+    models: Models,
     axes: Mapping[str, Sequence[Axis]],
-    stands: Mapping[str, str],
+    homes: Mapping[str, str],
     settings: Settings,
     problems: Problems,
 ) -> dict[str, PlannedTable]:
-    """Return every table that a sheet's rows or a lookup can need, by name."""
-    needed = {entry.value.table for entry in library.lookups.values()}
-    needed |= {axis.table for parts in axes.values() for axis in parts}
+    """Return every table that a sheet's rows or a lookup can need, by name.
+
+    `axes` are those of each sheet, `homes` the ledger sheets of the tables that have no sheet of their own.
+    """
+    needed = models.looked_up() | {axis.table for parts in axes.values() for axis in parts}
     found = {
-        name: _planned(name, entry, declared, library, stands.get(name, ""), problems)
-        for name, entry in library.tables.items()
+        name: _planned(name, entry, declared, models, homes.get(name, ""), problems)
+        for name, entry in models.tables.items()
         if name in needed
     }
     for sheet, parts in axes.items():
         for axis in parts:
             if axis.name != axis.table:
-                listing = _listing(axis, sheet, declared, library, settings, problems)
-                found[axis.table] = replace(listing, sheet=stands.get(axis.table, ""))
+                listing = _listing(axis, sheet, declared, models, settings, problems)
+                found[axis.table] = replace(listing, sheet=homes.get(axis.table, ""))
     return found
 
 
 def _planned(
-    name: str, entry: Entry[Table], declared: Declared, library: Models, sheet: str, problems: Problems
+    name: str, entry: Entry[Table], declared: Declared, models: Models, sheet: str, problems: Problems
 ) -> PlannedTable:
+    """Return a table with its scenario file, its typed fields and the file of its notes."""
     table = entry.value
     source = _source(declared, table.path or f"{name}.csv", _key(entry, problems), table.encoding)
     notes = _source(declared, table.notes, NUMBERED, table.encoding) if table.notes else None
     nodes, typed = [], []
     seen: dict[str, str] = {}
     for field, value in table.fields.items():
-        at = replace(entry.place, keys=(*entry.place.keys, "fields", field))
-        if seen.setdefault(field.casefold(), field) != field:
-            what = f"{field!r} and {seen[field.casefold()]!r} differ in case only"
-            problems.add(what, at, "rename one of them")
-        nodes.append(_field_node(field, value, at, library, declared.project.language, problems))
+        at = replace(entry.place.inside("fields", field), offset=None)
+        check_case(field, seen, at, problems)
+        node = Node(field, RowField(0, field), Kind("text"), varies=True, place=at, source=value.source)
+        nodes.append(declared_node(node, value, at, models, problems))
         typed.append(Field(field, value.column or field, value.kind, value.optional, value.min, value.max))
-    label = spoken(table.label, declared.project.language, name)
+    label = spoken(table.label, models.language, name)
     return PlannedTable(name, tuple(nodes), tuple(typed), source, (), sheet, label, entry.place, notes)
 
 
 def _key(entry: Entry[Table], problems: Problems) -> tuple[str, ...]:
     """Return the columns that identify a row, none if they are declared wrongly."""
-    key, place = listed(entry.value.key), entry.text_at("key")
+    key, place = listed(entry.value.key), entry.place.inside("key")
     if not key or not all(key):
         problems.add("the key of a table is at least one column", place, "such as key = 'id'")
         return ()
@@ -94,31 +96,22 @@ def _source(declared: Declared, name: str, key: tuple[str, ...], encoding: str) 
     return Source(declared.root / declared.project.scenarios / path, file, key, encoding)
 
 
-def _field_node(
-    name: str, field: TableField, place: Place, library: Models, language: str, problems: Problems
-) -> Node:
-    kind = declared_kind(field.kind, field.unit, _inside(place, "unit"), library.atoms, problems)
-    shown = displayed(field.display, kind, field.unit, _inside(place, "display"), library.atoms, problems)
-    return Node(
-        name, RowField(0, name), kind, varies=True, place=place, unit=field.unit,
-        label=spoken(field.label, language, name), rule=shown.rule, ladder=shown.ladder, source=field.source,
-    )  # fmt: skip
-
-
-def _inside(place: Place, key: str) -> Place:
-    return replace(place, keys=(*place.keys, key), offset=0)
-
-
 def _listing(
-    axis: Axis, sheet: str, declared: Declared, library: Models, settings: Settings, problems: Problems
+    axis: Axis, sheet: str, declared: Declared, models: Models, settings: Settings, problems: Problems
 ) -> PlannedTable:
-    """Return the values that a sheet's `set` gives an input, or the one from outside, as a table."""
+    """Return the values to which a sheet's `set` sets an input, as a table; those of an option replace them.
+
+    Its one field is as the input is declared; the key of a lookup is a text.
+    """
     place = Place(declared.file, keys=("sheets", sheet, "set", axis.name))
-    node = _item_node(axis.name, place, declared, library, problems)
+    node = Node(axis.name, RowField(0, axis.name), Kind("text"), varies=True, place=place, label=axis.name)
+    entry = models.inputs.get(axis.name)
+    if entry is not None:
+        node = declared_node(node, entry.value, entry.place, models, problems)
+        node = replace(node, bounds=(entry.value.min, entry.value.max))
     values = declared.report.sheets[sheet].set[axis.name]
     items: Sequence[tuple[Scalar, Place]] = [
-        (item, replace(place, keys=(*place.keys, i), offset=0))
-        for i, item in enumerate(values if isinstance(values, list) else [values])
+        (item, place.inside(i)) for i, item in enumerate(values if isinstance(values, list) else [values])
     ]
     if axis.name in settings.given:
         items = _from_outside(node, settings, problems)
@@ -129,28 +122,13 @@ def _listing(
 def _from_outside(node: Node, settings: Settings, problems: Problems) -> list[tuple[Scalar, Place]]:
     """Return the values that texts from outside give a list, after telling those that spell none."""
     found: list[tuple[Scalar, Place]] = []
+    place = settings.place(node.name)
     for text in settings.given[node.name]:
         try:
-            found.append((from_text(text, node.kind, settings.place(node.name)), settings.place(node.name)))
+            found.append((from_text(text, node.kind, place), place))
         except LedgerError as error:
             problems.extend(error)
     return found
-
-
-def _item_node(name: str, place: Place, declared: Declared, library: Models, problems: Problems) -> Node:
-    """Return the field of a list of values: as its input is declared, a text if it leads a lookup."""
-    node = Node(name, RowField(0, name), Kind("text"), varies=True, place=place, label=name)
-    entry = library.inputs.get(name)
-    if entry is None:
-        return node
-    value, atoms = entry.value, library.atoms
-    kind = declared_kind(value.kind, value.unit, entry.text_at("unit"), atoms, problems)
-    shown = displayed(value.display, kind, value.unit, entry.text_at("display"), atoms, problems)
-    label = spoken(value.label, declared.project.language, name)
-    return replace(
-        node, kind=kind, unit=value.unit, label=label, rule=shown.rule, ladder=shown.ladder,
-        bounds=(value.min, value.max),
-    )  # fmt: skip
 
 
 def _items(node: Node, items: Sequence[tuple[Scalar, Place]], problems: Problems) -> Iterator[float | str]:
