@@ -1,4 +1,4 @@
-"""The bytes of a CSV become cells under named headers; what is malformed is told by its place.
+"""The bytes of a CSV become cells under named headers, and text one of its fields; mistakes have a place.
 
 The splitting is not left to `csv` or pandas alone: `csv` forgets which cells were quoted and where they
 stood, pandas fills short rows, both without a word.
@@ -28,13 +28,14 @@ _SIGNATURES = {
     b"\xff\xfe": 'save the file as CSV UTF-8, or declare encoding = "utf-16"',
     b"\xfe\xff": 'save the file as CSV UTF-8, or declare encoding = "utf-16"',
 }
+_NEEDS_QUOTES = re.compile(r'[,"\r\n]|\A\s|\s\Z')
 _HEADER_HINTS = (
     (re.compile(r"sep=", re.IGNORECASE), "delete the 'sep=' line and save the file separated by commas"),
     (re.compile(r"[^,]*[;\t]"), "save the file separated by commas, with '.' as the decimal point"),
     (re.compile(r".*，"), "U+FF0C is a full-width comma: separate with ','"),
     (re.compile(r"#"), "delete the line: a scenario has no comments"),
 )
-_SHOWN = 60
+_LONGEST_QUOTED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Csv:
         return _cell(self.text, at)
 
     def place(self, line: int, start: int, position: int) -> Place:
-        """Return where the cell at `position` (from 1) of the record on `line` stands, in characters."""
+        """Return the place of the cell at `position` (from 1) of the record on `line`, in characters."""
         cell = self.cell(start, position)
         at = cell.start()
         content = cell["plain"] if cell["quoted"] is None else cell["blank"] + '"'
@@ -89,18 +90,33 @@ class CsvTable:
         """Return the cells below `header`."""
         return self.cells[self.columns[header] - 1]
 
+    def cell(self, row: int, position: int) -> re.Match[str]:
+        """Return the cell of `row` (from 0) at `position` (from 1), in its four groups."""
+        return self.csv.cell(self.starts[row], position)
+
     def place(self, row: int, position: int) -> Place:
-        """Return where the cell of `row` (from 0) at `position` (from 1) stands."""
+        """Return the place of the cell of `row` (from 0) at `position` (from 1)."""
         return self.csv.place(self.lines[row], self.starts[row], position)
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     """Return `text` quoted for an error, cut where it is long.
 
-    >>> shown("4K")
+    >>> excerpt("4K")
     "'4K'"
     """
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+    return repr(text if len(text) <= _LONGEST_QUOTED else text[: _LONGEST_QUOTED - 1] + "…")
+
+
+def quoted(text: str) -> str:
+    """Return `text` as a field of a CSV: in quotes, each of its own doubled, where it would not be read back.
+
+    That is with a comma, a quote or a line end in it, or a blank at either end.
+
+    >>> print(quoted("1,5"), quoted("1.5"))
+    "1,5" 1.5
+    """
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 def decode(name: str, data: bytes, encoding: str, problems: Problems) -> Csv | None:
@@ -119,14 +135,14 @@ def decode(name: str, data: bytes, encoding: str, problems: Problems) -> Csv | N
 def table(csv: Csv, wanted: Sequence[str], problems: Problems) -> CsvTable | None:
     """Return the rows of `csv`, without blank ones, as far as its header and rows are well formed.
 
-    None when there is nothing to go on; a row that is not as wide as the header is told and left out.
+    None when there is nothing to go on; a row that is not as wide as the header is a problem and left out.
     """
-    told = len(problems.found)
+    before = len(problems.found)
     filled = [record for record in _records(csv, problems) if any(record.cells)]
     columns = _columns(csv, filled[0], wanted, problems) if filled else {}
     rows = _rows(csv, filled, problems) if columns else []
     if not rows:
-        if len(problems.found) == told:
+        if len(problems.found) == before:
             what = "no rows below the header" if filled else "no header and no rows"
             problems.add(what, Place(csv.name, filled[0].line if filled else 1))
         return None
@@ -145,7 +161,7 @@ def _columns(csv: Csv, header: _Record, wanted: Sequence[str], problems: Problem
     columns: dict[str, int] = {}
     for position, name in enumerate(map(str.strip, header.cells), 1):
         if name in columns:
-            what = f"{shown(name)} heads two columns, {columns[name]} and {position}"
+            what = f"{excerpt(name)} heads two columns, {columns[name]} and {position}"
             problems.add(what, csv.place(header.line, header.start, position), "rename or delete one")
         elif name:
             columns[name] = position
@@ -153,7 +169,7 @@ def _columns(csv: Csv, header: _Record, wanted: Sequence[str], problems: Problem
     line = ",".join(header.cells)
     hint = next((hint for pattern, hint in _HEADER_HINTS if pattern.match(line)), "")
     if hint and len(missing) == len(wanted):
-        what = f"{shown(line)} is not the header, which has {', '.join(map(repr, wanted))}"
+        what = f"{excerpt(line)} is not the header, which has {', '.join(map(repr, wanted))}"
         problems.add(what, Place(csv.name, header.line), hint)
         return {}
     others = [name for name in columns if name not in wanted]
@@ -163,6 +179,7 @@ def _columns(csv: Csv, header: _Record, wanted: Sequence[str], problems: Problem
 
 
 def _rows(csv: Csv, filled: Sequence[_Record], problems: Problems) -> list[_Record]:
+    """Return the records below the header that are as wide as it; add problems for cells without a header."""
     header, *body = filled
     width = len(header.cells)
     nameless = [at for at, name in enumerate(header.cells) if not name.strip()]
@@ -173,12 +190,13 @@ def _rows(csv: Csv, filled: Sequence[_Record], problems: Problems) -> list[_Reco
             continue
         for at in nameless:
             if row.cells[at]:
-                what = f"{shown(row.cells[at])} stands in column {at + 1}, which has no header"
+                what = f"{excerpt(row.cells[at])} stands in column {at + 1}, which has no header"
                 problems.add(what, csv.place(row.line, row.start, at + 1))
     return [row for row in body if len(row.cells) == width]
 
 
 def _width_hint(row: _Record, width: int) -> str:
+    """Return what may have made a record wider or narrower than the header: its commas."""
     if any("，" in cell for cell in row.cells):
         return "U+FF0C is a full-width comma: separate with ','"
     if len(row.cells) > width:
@@ -230,9 +248,9 @@ def _quoted_cells(csv: Csv, line: int, start: int, problems: Problems) -> tuple[
         blank, quoted, after, plain = cell.groups()
         cells.append(plain.strip() if quoted is None else _BREAK.sub("\n", quoted.replace('""', '"')))
         if after or (quoted is None and cells[-1].startswith('"')):
-            follows = f"{shown(after)} follows a closing quote" if after else "this quote is never closed"
+            what = f"{excerpt(after)} follows a closing quote" if after else "this quote is never closed"
             hint = 'a quote inside a quoted cell is doubled: ""' if after else ""
-            problems.add(follows, csv.place(line, start, len(cells)), hint)
+            problems.add(what, csv.place(line, start, len(cells)), hint)
             return (), 0
         if blank:
             hint = "delete the space before the quote"
@@ -245,6 +263,7 @@ def _quoted_cells(csv: Csv, line: int, start: int, problems: Problems) -> tuple[
 
 
 def _cell(text: str, at: int) -> re.Match[str]:
+    """Return the cell that begins at a character, in its four groups: blank, quoted, after, plain."""
     cell = _CELL.match(text, at)
     if cell is None:
         raise AssertionError(at)
@@ -252,6 +271,7 @@ def _cell(text: str, at: int) -> re.Match[str]:
 
 
 def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeError) -> Problem:
+    """Return the problem of a byte that is not in `encoding`, with the encoding that it may be in."""
     before = data[: error.start].decode(encoding, "replace").removeprefix("\ufeff")
     *lines, last = _BREAK.split(before)
     hint = "save the file as CSV UTF-8"
@@ -263,9 +283,9 @@ def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeErro
 
 
 def _check_characters(csv: Csv, problems: Problems) -> None:
-    if not UNWRITABLE.search(csv.text.replace("\r", "\n")):
-        return
-    for line, text in enumerate(_BREAK.split(csv.text), 1):
+    """Add a problem for the first character of each line that no workbook can hold."""
+    suspect = UNWRITABLE.search(csv.text.replace("\r", "\n"))
+    for line, text in enumerate(_BREAK.split(csv.text) if suspect else (), 1):
         if found := UNWRITABLE.search(text):
             what = f"the character U+{ord(found[0]):04X} cannot stand in a workbook"
             problems.add(what, Place(csv.name, line, found.start() + 1), "delete it")

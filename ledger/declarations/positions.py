@@ -1,6 +1,6 @@
-"""Where each key and value of a TOML text stands, since tomllib does not tell.
+"""The line and column of each key and value of a TOML text, which tomllib does not keep.
 
-A scanner of keys and values, not a second parser: it runs only when there is an error to tell, on text that
+A scanner of keys and values, not a second parser: it runs only when an error needs its place, on text that
 tomllib has accepted, and leaves what a key means to tomllib.
 """
 
@@ -44,11 +44,14 @@ class _Spot(NamedTuple):
 
 @dataclass(slots=True)
 class _Scanner:
-    """One pass over `text`, which fills `spots`; `at` is the next character, `sizes` counts [[tables]]."""
+    """One pass over `text`, which fills `spots`; `at` is the next character, `sizes` counts [[tables]].
+
+    The document itself, which no keys lead to, starts at its first character.
+    """
 
     text: str
     at: int = 0
-    spots: dict[_Path, _Spot] = field(default_factory=dict)
+    spots: dict[_Path, _Spot] = field(default_factory=lambda: {(): _Spot(0)})
     sizes: dict[_Path, int] = field(default_factory=dict)
 
     def take(self, pattern: re.Pattern[str]) -> str:
@@ -118,35 +121,25 @@ class _Scanner:
         self.read_value((*table, name), key)
 
     def read_value(self, path: _Path, key: int) -> None:
-        """Step over a value, with all that is in it."""
+        """Step over a value: a scalar, an array, whose elements have no key, or an inline table."""
         self.spots[path] = _Spot(key, self.at)
-        match self.text[self.at]:
-            case "[":
-                self.read_array(path)
-            case "{":
-                self.read_inline_table(path)
-            case _:
-                self.take(_SCALAR)
-
-    def read_array(self, path: _Path) -> None:
-        """Step over `[...]`; an element stands where its value does."""
+        closing = {"[": "]", "{": "}"}.get(self.text[self.at])
+        if closing is None:
+            self.take(_SCALAR)
+            return
         self.at += 1
         index = 0
-        while self.skip(_BLANK_OR_COMMA) != "]":
-            self.read_value((*path, index), self.at)
-            index += 1
-        self.at += 1
-
-    def read_inline_table(self, path: _Path) -> None:
-        """Step over `{...}`."""
-        self.at += 1
-        while self.skip(_BLANK_OR_COMMA) != "}":
-            self.read_pair(path)
+        while self.skip(_BLANK_OR_COMMA) != closing:
+            if closing == "]":
+                self.read_value((*path, index), self.at)
+                index += 1
+            else:
+                self.read_pair(path)
         self.at += 1
 
 
 def _find_character(text: str, value: int, offset: int) -> int:
-    """Return where character `offset` of the string that starts at `value` stands; its end, if beyond."""
+    """Return the position of character `offset` of the string that starts at `value`; its end, if beyond."""
     string, opening = _STRING.match(text, value), _OPENING.match(text, value)
     if string is None or opening is None:
         return value
@@ -173,10 +166,8 @@ def locate(text: str, keys: Sequence[str | int], offset: int | None = None) -> t
     scanner = _Scanner(text)
     scanner.read_document()
     path = tuple(keys)
-    while path and path not in scanner.spots:
+    while path not in scanner.spots:
         path = path[:-1]
-    if not path:
-        return 1, 1
     spot = scanner.spots[path]
     at = spot.key
     if offset is not None and spot.value is not None and len(path) == len(keys):

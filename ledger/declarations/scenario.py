@@ -1,4 +1,4 @@
-"""A scenario CSV and its declared fields become rows; what is wrong is told by file, line and column.
+"""A scenario CSV and its declared fields become rows; each mistake has its file, line and column.
 
 Single fields are replaced in its bytes; everything else stays as its author wrote it.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ledger.declarations.csv import Csv, CsvTable, decode, shown, table
+from ledger.declarations.csv import CsvTable, decode, excerpt, quoted, table
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import EXACT, NA, Values, texts, utf16_length
 
@@ -30,10 +30,12 @@ NOT_IN_KEY = re.compile("[\\s|*?~\u200b\u2060\ufeff]|--")
 KEY_HINT = "use letters, digits and such as '-', '_', '.', '/'"
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _GRAMMAR = {"integer": re.compile(r"-?[0-9]+"), "number": NUMBER}
+_EMPTY = "{!r} is empty"
 _NOUNS = {"integer": "an integer", "number": "a number"}
 
 
 def _not_ascii(cell: str) -> str:
+    """Return the name of a cell's first character beyond ASCII, and the number that may be meant."""
     odd = next(character for character in cell if not character.isascii())
     plain = unicodedata.normalize("NFKC", cell)
     write = f": write {plain}" if plain.isascii() else ""
@@ -41,6 +43,7 @@ def _not_ascii(cell: str) -> str:
 
 
 def _prefixed(cell: str) -> str:
+    """Return how a number with a prefix such as 4K, 4KiB or 4kB is written without it."""
     digits = cell.rstrip("iIbB")
     number, power = float(digits[:-1]), "KMGT".index(digits[-1].upper()) + 1
     decimal, binary = f"{number * 1000**power:.15g}", f"{number * 1024**power:.15g}"
@@ -48,12 +51,13 @@ def _prefixed(cell: str) -> str:
 
 
 def _whole(cell: str) -> str:
+    """Return how a whole number that is written with a point or an exponent is written without."""
     number = float(cell)
     write = f", here {number:.0f}" if number.is_integer() and abs(number) <= EXACT else ""
     return f"an integer is digits alone, with '-' below zero{write}"
 
 
-# The first that matches the whole cell tells what to write instead.
+# The first that matches the whole cell makes the hint what to write instead.
 _NUMBER_HINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), hint)
     for pattern, hint in (
@@ -105,34 +109,41 @@ class Source:
 class Scenario:
     """The rows of a file: numbers as float64, text as written, a blank optional cell as missing.
 
-    Each row has a key (its parts joined by `|`), the physical line and the offset at which it begins.
-    `columns` gives the position of a header, from 1; `documents` the text of the undeclared columns.
+    Each row has a key, its parts joined by `|`. `columns` gives the position of a header, from 1; `documents`
+    the text of the undeclared columns; `rows` the cells as they are written, with their places.
     """
 
     source: Source
     fields: tuple[Field, ...]
     typed: Mapping[str, Values]
     keys: tuple[str, ...]
-    lines: tuple[int, ...]
-    starts: tuple[int, ...]
-    header: tuple[int, int]
     columns: Mapping[str, int]
     documents: Mapping[str, tuple[str, ...]]
-    csv: Csv
+    rows: CsvTable
 
 
 def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenario | None:
     """Return the rows of `source`, or None after adding all that is wrong with it to `problems`.
 
-    None too if it has no key, which its declaration has told.
+    None too if it has no key: that is a problem of its declaration.
     """
-    data = _bytes(source, problems) if source.key else None
-    return None if data is None else parsed(source, data, fields, problems)
+    if not source.key:
+        return None
+    try:
+        data = source.path.read_bytes()
+    except FileNotFoundError:
+        beside = [path.name for path in source.path.parent.glob("*.csv")]
+        problems.add("no such file", Place(source.name), near(source.path.name, beside))
+    except OSError as error:
+        problems.add(f"cannot be read: {error.strerror}", Place(source.name))
+    else:
+        return parsed(source, data, fields, problems)
+    return None
 
 
 def parsed(source: Source, data: bytes, fields: Sequence[Field], problems: Problems) -> Scenario | None:
-    """Return the rows of `data`, as `read` does, whatever stands in the file itself."""
-    told = len(problems.found)
+    """Return the rows of `data`, the bytes of a file or those that would replace them, as `read` does."""
+    before = len(problems.found)
     csv = decode(source.name, data, source.encoding, problems)
     keys = () if source.key == NUMBERED else source.key
     wanted = tuple(dict.fromkeys((*keys, *(field.column for field in fields))))
@@ -143,8 +154,8 @@ def parsed(source: Source, data: bytes, fields: Sequence[Field], problems: Probl
     keys = _keys(rows, source, problems)
     present = [field for field in fields if field.column in rows.columns]
     typed = {field.name: _typed(rows, field, problems) for field in present}
-    if new := dict.fromkeys(problems.found[told:]):
-        problems.found[told:] = sorted(new, key=lambda problem: problem.place or Place(source.name))
+    if new := dict.fromkeys(problems.found[before:]):
+        problems.found[before:] = sorted(new, key=lambda problem: problem.place or Place(source.name))
         return None
     declared = {field.column for field in fields}
     return Scenario(
@@ -153,11 +164,8 @@ def parsed(source: Source, data: bytes, fields: Sequence[Field], problems: Probl
         typed=typed,
         keys=keys,
         documents={name: rows.under(name) for name in rows.columns if name not in declared},
-        lines=rows.lines,
-        starts=rows.starts,
-        header=rows.header,
         columns=rows.columns,
-        csv=rows.csv,
+        rows=rows,
     )
 
 
@@ -167,55 +175,43 @@ def values(scenario: Scenario, field_name: str) -> Values:
 
 
 def place(scenario: Scenario, row: int, header: str) -> Place:
-    """Return where the cell of `row` (from 0) under `header` stands, its column counted in characters."""
-    return scenario.csv.place(scenario.lines[row], scenario.starts[row], scenario.columns[header])
+    """Return the place of the cell of `row` (from 0) under `header`, its column counted in characters."""
+    return scenario.rows.place(row, scenario.columns[header])
 
 
 def written(scenario: Scenario, row: int, header: str) -> str:
     """Return the text of the cell of `row` (from 0) under `header`, as it is written."""
-    cell = scenario.csv.cell(scenario.starts[row], scenario.columns[header])
+    cell = scenario.rows.cell(row, scenario.columns[header])
     return (cell["plain"] if cell["quoted"] is None else cell["quoted"]).strip()
 
 
 def header_place(scenario: Scenario, header: str) -> Place:
-    """Return where `header` itself stands."""
-    return scenario.csv.place(*scenario.header, scenario.columns[header])
-
-
-def _bytes(source: Source, problems: Problems) -> bytes | None:
-    try:
-        return source.path.read_bytes()
-    except FileNotFoundError:
-        beside = [path.name for path in source.path.parent.glob("*.csv")]
-        problems.add("no such file", Place(source.name), near(source.path.name, beside))
-    except OSError as error:
-        problems.add(f"cannot be read: {error.strerror}", Place(source.name))
-    return None
+    """Return the place of `header` itself, in the line of the headers."""
+    return scenario.rows.csv.place(*scenario.rows.header, scenario.columns[header])
 
 
 def _check_lengths(rows: CsvTable, problems: Problems) -> None:
+    """Add a problem for each text that is longer than a cell of a workbook can hold."""
     for position, cells in enumerate(rows.cells, 1):
-        if max(map(len, cells)) <= _CELL_UNITS // 2:
-            continue
-        for row, cell in enumerate(cells):
-            units = utf16_length(cell)
-            if units > _CELL_UNITS:
+        # A character is at most two UTF-16 units.
+        for row, cell in enumerate(cells if max(map(len, cells)) > _CELL_UNITS // 2 else ()):
+            if (units := utf16_length(cell)) > _CELL_UNITS:
                 what = f"{units} characters, a cell of a workbook holds {_CELL_UNITS}"
                 problems.add(what, rows.place(row, position))
 
 
 def _keys(rows: CsvTable, source: Source, problems: Problems) -> tuple[str, ...]:
-    """Return the key of each row, after telling the keys that could not find their row again."""
+    """Return the key of each row; add problems for keys that could not find their row again."""
     if source.key == NUMBERED:
         return tuple(str(number) for number in range(1, len(rows.lines) + 1))
     headers = [header for header in source.key if header in rows.columns]
     for header in headers:
         for row, part in enumerate(rows.under(header)):
             if found := NOT_IN_KEY.search(part):
-                what = f"key {shown(part)} holds {found[0]!r}"
+                what = f"key {excerpt(part)} holds {found[0]!r}"
                 problems.add(what, rows.place(row, rows.columns[header]), KEY_HINT)
             elif not part:
-                problems.add(_empty(header), rows.place(row, rows.columns[header]))
+                problems.add(_EMPTY.format(header), rows.place(row, rows.columns[header]))
     keys = tuple("|".join(parts) for parts in zip(*map(rows.under, headers), strict=True))
     if len(headers) == len(source.key):
         _check_keys(rows, rows.columns[headers[0]], keys, problems)
@@ -223,22 +219,25 @@ def _keys(rows: CsvTable, source: Source, problems: Problems) -> tuple[str, ...]
 
 
 def _check_keys(rows: CsvTable, position: int, keys: Sequence[str], problems: Problems) -> None:
+    """Add problems for keys that are too long to be looked up, or one key to a spreadsheet."""
     first: dict[str, int] = {}
     for row, key in enumerate(keys):
         if len(key) > _KEY_LENGTH:
-            what = f"key {shown(key)} has {len(key)} characters, at most {_KEY_LENGTH} can be looked up"
+            what = f"key {excerpt(key)} has {len(key)} characters, at most {_KEY_LENGTH} can be looked up"
             problems.add(what, rows.place(row, position))
         earlier = first.setdefault(unicodedata.normalize("NFKC", key).casefold(), row)
         if earlier != row and all(key.split("|")):
             lines = f"lines {rows.lines[earlier]} and {rows.lines[row]}"
-            what = f"key {shown(key)} stands twice, {lines}"
+            what = f"key {excerpt(key)} stands twice, {lines}"
             if keys[earlier] != key:
-                what = f"keys {shown(keys[earlier])} and {shown(key)} are one key to a spreadsheet, {lines}"
+                what = (
+                    f"keys {excerpt(keys[earlier])} and {excerpt(key)} are one key to a spreadsheet, {lines}"
+                )
             problems.add(what, rows.place(row, position), "each row needs a key of its own")
 
 
 def _typed(rows: CsvTable, field: Field, problems: Problems) -> Values:
-    """Return the column of `field`, after telling the cells that do not hold what it declares."""
+    """Return the column of `field`; add problems for cells that do not hold what it declares."""
     cells = rows.under(field.column)
     if field.kind == "text":
         suspects: Iterable[int] = () if field.optional else (i for i, cell in enumerate(cells) if not cell)
@@ -252,8 +251,9 @@ def _typed(rows: CsvTable, field: Field, problems: Problems) -> Values:
         typed = numbers + 0.0  # which makes -0.0, unknown to spreadsheets, 0.0
         blank = np.isnan(numbers)
     for row in suspects:
-        if complaint := _complaint(field, cells[row]):
-            problems.add(complaint[0], rows.place(row, rows.columns[field.column]), complaint[1])
+        if mistake := _mistake(field, cells[row]):
+            what, hint = mistake
+            problems.add(what, rows.place(row, rows.columns[field.column]), hint)
     return Values(typed, np.where(blank, NA, 0).astype(np.uint8) if blank.any() else None)
 
 
@@ -264,30 +264,26 @@ def _bounds(field: Field) -> tuple[float, float]:
     return float(low), float(limit if field.maximum is None else min(field.maximum, limit))
 
 
-def _complaint(field: Field, cell: str) -> tuple[str, str] | None:
+def _mistake(field: Field, cell: str) -> tuple[str, str] | None:
+    """Return what is wrong with a cell and the hint for it, None if it holds what its field declares."""
     if not cell:
-        return None if field.optional else (_empty(field.column), "")
+        return None if field.optional else (_EMPTY.format(field.column), "")
     if not _GRAMMAR[field.kind].fullmatch(cell):
         hints = (hint(cell) for pattern, hint in _NUMBER_HINTS if pattern.fullmatch(cell))
-        return f"{shown(cell)} is not {_NOUNS[field.kind]}", next(hints, "")
+        return f"{excerpt(cell)} is not {_NOUNS[field.kind]}", next(hints, "")
     number = float(cell)
     digits, limit = cell.lstrip("-0"), str(EXACT)
     if field.kind == "integer" and (len(digits), digits) > (len(limit), limit):
-        return f"{shown(cell)} is beyond {limit} (2^53), up to which integers are exact", ""
+        return f"{excerpt(cell)} is beyond {limit} (2^53), up to which integers are exact", ""
     if np.isinf(number):
-        return f"{shown(cell)} is beyond the largest number, 1.797e308", ""
+        return f"{excerpt(cell)} is beyond the largest number, 1.797e308", ""
     if field.minimum is not None and number < field.minimum:
-        return f"{shown(cell)} is below the minimum {field.minimum}", ""
+        return f"{excerpt(cell)} is below the minimum {field.minimum}", ""
     if field.maximum is not None and number > field.maximum:
-        return f"{shown(cell)} is above the maximum {field.maximum}", ""
+        return f"{excerpt(cell)} is above the maximum {field.maximum}", ""
     return None
 
 
-def _empty(header: str) -> str:
-    return f"{header!r} is empty"
-
-
-_NEEDS_QUOTES = re.compile(r'[,"\r\n]|\A\s|\s\Z')
 _BYTE_ORDER = "\ufeff"
 
 
@@ -305,38 +301,31 @@ def edited(scenario: Scenario, data: bytes, edits: Iterable[FieldEdit]) -> bytes
 
     `data` are the bytes that it was read from; raise a LedgerError if its encoding does not give them back.
     """
-    text = _text(scenario, data)
-    shift = len(_BYTE_ORDER) if text.startswith(_BYTE_ORDER) else 0
-    found = []
-    for edit in edits:
-        cell = scenario.csv.cell(scenario.starts[edit.row], scenario.columns[edit.header])
-        found.append((cell.start() + shift, cell.end() + shift, _written(cell, edit.text)))
-    for start, end, new in sorted(found, reverse=True):
-        text = text[:start] + new + text[end:]
-    try:
-        return text.encode(scenario.source.encoding)
-    except UnicodeEncodeError as error:
-        what = f"{error.object[error.start]!r} cannot be written as {scenario.source.encoding}"
-        raise LedgerError(Problem(what, place(scenario, 0, next(iter(scenario.columns))))) from None
-
-
-def _text(scenario: Scenario, data: bytes) -> str:
-    encoding = scenario.source.encoding
-    text = data.decode(encoding)
-    if text.removeprefix(_BYTE_ORDER) != scenario.csv.text or text.encode(encoding) != data:
+    encoding, text = scenario.source.encoding, scenario.rows.csv.text
+    mark = _BYTE_ORDER if data.decode(encoding).startswith(_BYTE_ORDER) else ""
+    first = place(scenario, 0, next(iter(scenario.columns)))
+    if f"{mark}{text}".encode(encoding) != data:
         what = f"cannot be edited in place: its bytes are not those that {encoding} gives"
-        raise LedgerError(Problem(what, place(scenario, 0, next(iter(scenario.columns)))))
-    return text
+        raise LedgerError(Problem(what, first))
+    cells = [(scenario.rows.cell(edit.row, scenario.columns[edit.header]), edit.text) for edit in edits]
+    # The last cell first, so that the others keep their places.
+    for cell, new in sorted(cells, key=lambda each: each[0].start(), reverse=True):
+        text = text[: cell.start()] + _written(cell, new) + text[cell.end() :]
+    try:
+        return f"{mark}{text}".encode(encoding)
+    except UnicodeEncodeError as error:
+        what = f"{error.object[error.start]!r} cannot be written as {encoding}"
+        raise LedgerError(Problem(what, first)) from None
 
 
 def _written(cell: re.Match[str], text: str) -> str:
     """Return a field as its author would write it: in quotes where it was, or where it must be."""
-    doubled = text.replace('"', '""')
     if cell["quoted"] is not None:
+        doubled = text.replace('"', '""')
         return f'{cell["blank"]}"{doubled}"{cell["after"]}'
     plain = cell["plain"]
     before = plain[: len(plain) - len(plain.lstrip())]
     after = plain[len(plain.rstrip()) :] if plain.strip() else ""
-    inner = f'"{doubled}"' if _NEEDS_QUOTES.search(text) else text
+    inner = quoted(text)
     # A quote after a blank would be a part of the text.
     return inner if inner.startswith('"') else f"{before}{inner}{after}"

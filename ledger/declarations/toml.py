@@ -1,6 +1,6 @@
-"""The TOML files of a project, read into declarations; every mistake told with its place.
+"""The TOML files of a project, read into declarations; every mistake has its place.
 
-What pydantic says of a file is told at the file's own keys.
+An error of pydantic becomes a problem at the file's own keys, in an author's words.
 """
 
 from __future__ import annotations
@@ -8,12 +8,28 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ledger.declarations.model import Model, Project, Report
+from ledger.declarations.model import (
+    Calc,
+    Chart,
+    ChartLine,
+    Claim,
+    Column,
+    Input,
+    Lookup,
+    Model,
+    Project,
+    Report,
+    Sheet,
+    Table,
+    TableField,
+    View,
+    ViewColumn,
+    placed,
+)
 from ledger.declarations.positions import locate
 from ledger.declarations.project import PROJECT_FILE, packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
@@ -28,6 +44,20 @@ T = TypeVar("T", Report, Model, Project)
 Keys = tuple[str | int, ...]
 
 _KINDS: Mapping[str, type[Any]] = {"report": Report, "model": Model, "project": Project}
+#: The declarations that the names or the numbers below each key lead to.
+_OWNERS: Mapping[str | int, type[Any]] = {
+    "tables": Table,
+    "fields": TableField,
+    "inputs": Input,
+    "lookups": Lookup,
+    "columns": Column,
+    "sheets": Sheet,
+    "views": View,
+    "claims": Claim,
+    "charts": Chart,
+    "lines": ChartLine,
+    "calc": Calc,
+}
 #: What pydantic calls a valid value, in an author's words.
 _WANTED: Mapping[str, str] = {
     "bool_type": "true or false",
@@ -38,139 +68,8 @@ _WANTED: Mapping[str, str] = {
     "list_type": "a list",
     "string_type": "a text",
 }
-_SHOWN = 40
+_LONGEST_VALUE = 40
 _NO_NAME = "is not a name: letters, digits and _, not a digit first"
-_OWNERS: Mapping[str, str] = {
-    "tables": "Table",
-    "fields": "TableField",
-    "inputs": "Input",
-    "lookups": "Lookup",
-    "columns": "Column",
-    "sheets": "Sheet",
-    "views": "View",
-    "claims": "Claim",
-    "charts": "Chart",
-    "lines": "ChartLine",
-    "calc": "Calc",
-}
-
-
-def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of a report, a model or the project file."""
-    return TypeAdapter(_KINDS[kind]).json_schema()
-
-
-def validated(content: object, kind: type[T], file: str, problems: Problems) -> T | None:
-    """Return the declaration that `content` makes, None if anything is wrong with it."""
-    unwritable = list(_unwritable(content, ()))
-    for keys, character in unwritable:
-        what = f"the character U+{ord(character):04X} cannot stand in a workbook"
-        problems.add(what, Place(file, keys=keys, offset=0), "delete it")
-    if unwritable:
-        return None
-    try:
-        return TypeAdapter(kind).validate_python(content)
-    except ValidationError as error:
-        for problem in _told(error, content, kind, file):
-            problems.add(problem.what, problem.place, problem.hint)
-        return None
-
-
-def _unwritable(content: object, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """Yield the keys of each text with a character that no workbook can hold."""
-    match content:
-        case str():
-            yield from ((keys, found[0]) for found in (UNWRITABLE.search(content),) if found)
-        case dict():
-            for key, value in content.items():
-                yield from _unwritable(value, (*keys, key))
-        case list():
-            for number, value in enumerate(content):
-                yield from _unwritable(value, (*keys, number))
-
-
-def _told(error: ValidationError, content: object, kind: type[Any], file: str) -> list[Problem]:
-    """Return one problem for each key; an error inside one of several choices replaces the choice's own."""
-    found: dict[Keys, list[Problem]] = {}
-    for each in error.errors(include_url=False):
-        keys, value = _walk(each["loc"], content)
-        place, known = Place(file, keys=keys or ("",)), _known_keys(each["loc"], kind)
-        found.setdefault(keys, []).append(_problem(dict(each), value, known, place))
-    inner = [keys for keys in found if not any(_inside(other, keys) for other in found)]
-    return [_merged(found[keys]) for keys in inner]
-
-
-def _inside(inner: Keys, outer: Keys) -> bool:
-    return len(inner) > len(outer) and inner[: len(outer)] == outer
-
-
-def _walk(loc: Sequence[str | int], content: object) -> tuple[Keys, object]:
-    """Return the part of `loc` that is in the file (pydantic adds the names of choices), and its value."""
-    keys: list[str | int] = []
-    for part in loc:
-        match content:
-            case dict() if part in content:
-                content = content[part]
-            case list() if isinstance(part, int):
-                content = content[part]
-            case _:
-                continue
-        keys.append(part)
-    return tuple(keys), content
-
-
-def _problem(error: Mapping[str, Any], value: object, known: Iterable[str], key: Place) -> Problem:
-    """Return one of pydantic's errors as a problem at the key, or at its value if that is what is wrong."""
-    name, at_value = str(key.keys[-1]), replace(key, offset=0)
-    match error["type"]:
-        case "unexpected_keyword_argument":
-            return Problem(f"unknown key {name!r}", key, near(name, known))
-        case "missing":
-            return Problem(f"the key {error['loc'][-1]!r} is missing", key)
-        case "string_pattern_mismatch" if "[key]" in error["loc"]:
-            return Problem(f"{name!r} {_NO_NAME}", key)
-        case "string_pattern_mismatch":
-            return Problem(f"{value!r} {_NO_NAME}", at_value)
-        case "literal_error":
-            return Problem(f"{_shown(value)} is not one of {error['ctx']['expected']}", at_value)
-    wanted = _WANTED.get(error["type"], error["msg"].removeprefix("Input should be "))
-    return Problem(f"{_shown(value)} should be {wanted}", at_value)
-
-
-def _shown(value: object) -> str:
-    """Return a value as TOML writes it, cut where it is long."""
-    text = repr(value) if isinstance(value, str | list | dict) else str(value)
-    text = text.lower() if isinstance(value, bool) else text
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
-def _merged(problems: list[Problem]) -> Problem:
-    """Return one problem for all that is wrong with one value: each choice that it could have been."""
-    first = problems[0]
-    parts = [problem.what.partition(" should be ") for problem in problems]
-    if not all(should for _, should, _ in parts):
-        return next(each for each, (_, should, _) in zip(problems, parts, strict=True) if not should)
-    wanted = dict.fromkeys(choice for _, _, choice in parts)
-    return replace(first, what=f"{parts[0][0]} should be {' or '.join(wanted)}")
-
-
-@cache
-def _all_keys() -> Mapping[str, tuple[str, ...]]:
-    whole = schema("report")
-    parts = {name: tuple(part.get("properties", ())) for name, part in whole.get("$defs", {}).items()}
-    files = {kind.__name__: tuple(schema(name)["properties"]) for name, kind in _KINDS.items()}
-    return {**parts, **files}
-
-
-def _known_keys(loc: Sequence[str | int], kind: type[Any]) -> tuple[str, ...]:
-    """Return the keys that the declaration around `loc` has, in a file of this kind."""
-    if "ViewColumn" in loc:
-        return _all_keys()["ViewColumn"]
-    # Every other part of `loc` is the name or the number of a declaration.
-    named = [_OWNERS[str(part)] for part in loc[:-1:2] if str(part) in _OWNERS]
-    return _all_keys()[named[-1] if named else kind.__name__]
-
-
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -190,15 +89,18 @@ class Declared:
         return self.models[-1][0]
 
 
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a report, a model or the project file."""
+    return TypeAdapter(_KINDS[kind]).json_schema()
+
+
 def project(root: Path) -> Project:
-    """Return what `ledger.toml` says."""
+    """Return the declarations of `ledger.toml`: the folders of a project, its chapters and its language."""
     problems = Problems()
     found = _TomlReader(root, Project(), problems).read(PROJECT_FILE, Project)
-    try:
-        problems.raise_any()
-    except LedgerError as error:
-        raise located(error, root, Project()) from None
-    return found or Project()
+    if found is None:
+        raise located(LedgerError(*problems.found), root, Project())
+    return found
 
 
 def report_names(root: Path, where: Project) -> tuple[str, ...]:
@@ -221,7 +123,7 @@ def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared
 
 
 def find(root: Path, name: str, where: Project) -> Path:
-    """Return the file that `name` stands for; a model of the package if the project has none."""
+    """Return the path of the file `name`; that of the package's model if the project has no such model."""
     path = root / name
     models = f"{where.models}/"
     if not path.is_file() and name.startswith(models):
@@ -231,14 +133,11 @@ def find(root: Path, name: str, where: Project) -> Path:
 
 def located(error: LedgerError, root: Path, where: Project) -> LedgerError:
     """Return `error` with line and column for every place that names keys of a TOML file."""
-    return LedgerError(*(_located(problem, root, where) for problem in error.problems))
-
-
-def _located(problem: Problem, root: Path, where: Project) -> Problem:
-    return (
-        problem
-        if problem.place is None
-        else replace(problem, place=located_place(problem.place, root, where))
+    return LedgerError(
+        *(
+            replace(problem, place=problem.place and located_place(problem.place, root, where))
+            for problem in error.problems
+        )
     )
 
 
@@ -255,6 +154,8 @@ def located_place(place: Place, root: Path, where: Project) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class _TomlReader:
+    """Reads the files of the project at `root`, whose folders are `where`."""
+
     root: Path
     where: Project
     problems: Problems
@@ -267,9 +168,8 @@ class _TomlReader:
         if report is None:
             return None
         models: dict[str, Model] = {}
-        wanted = [(each, Place(file, keys=("uses", i), offset=0)) for i, each in enumerate(report.uses)]
-        wanted += [(each, Place(file, keys=("models", i), offset=0)) for i, each in enumerate(report.models)]
-        self.collect(wanted, models)
+        self.collect(placed(report.uses, Place(file, keys=("uses",))), models)
+        self.collect(placed(report.models, Place(file, keys=("models",))), models)
         if len(self.problems.found) > before:
             return None
         return Declared(name, report, (*models.items(), (file, report)), self.where, self.root)
@@ -288,8 +188,7 @@ class _TomlReader:
             model = self.read(file, Model)
             if model is not None:
                 models[file] = model  # before its uses, so that a circle of uses ends
-                uses = [(each, Place(file, keys=("uses", i), offset=0)) for i, each in enumerate(model.uses)]
-                self.collect(uses, models)
+                self.collect(placed(model.uses, Place(file, keys=("uses",))), models)
                 models[file] = models.pop(file)
 
     def read(self, file: str, kind: type[T]) -> T | None:
@@ -307,19 +206,114 @@ class _TomlReader:
             self.problems.add(what, place, "save the file as UTF-8")
         except tomllib.TOMLDecodeError as error:
             self.problems.add(*_not_toml(str(error), text, file))
-        except (
-            ValueError,
-            RecursionError,
-        ) as error:  # a number of 5,000 digits, a list in a list in a list …
+        # A number of 5,000 digits, a list in a list in a list …
+        except (ValueError, RecursionError) as error:
             self.problems.add(f"not TOML that can be read: {error}", Place(file))
         else:
-            return validated(content, kind, file, self.problems)
+            return self.declaration(content, kind, file)
         return None
+
+    def declaration(self, content: object, kind: type[T], file: str) -> T | None:
+        """Return the declaration that a file's `content` makes, None if anything is wrong with it."""
+        unwritable = list(_unwritable(content, Place(file)))
+        self.problems.found += unwritable
+        if unwritable:
+            return None
+        try:
+            return TypeAdapter(kind).validate_python(content)
+        except ValidationError as error:
+            self.problems.found += _mistakes(error, content, kind, file)
+            return None
 
 
 def _not_toml(message: str, text: str, file: str) -> tuple[str, Place]:
+    """Return tomllib's message without the place in it, and that place, else the end of the text."""
     match = _AT.search(message)
     what = f"not TOML: {_AT.sub('', message)}"
     if match and match[1]:
         return what, Place(file, int(match[1]), int(match[2]))
     return what, Place(file, text.count("\n") + 1, 1)
+
+
+def _unwritable(content: object, place: Place) -> Iterator[Problem]:
+    """Yield a problem for each text with a character that no workbook can hold."""
+    match content:
+        case str():
+            if found := UNWRITABLE.search(content):
+                what = f"the character U+{ord(found[0]):04X} cannot stand in a workbook"
+                yield Problem(what, place, "delete it")
+        case dict():
+            for key, value in content.items():
+                yield from _unwritable(value, place.inside(key))
+        case list():
+            for number, value in enumerate(content):
+                yield from _unwritable(value, place.inside(number))
+
+
+def _mistakes(error: ValidationError, content: object, kind: type[Any], file: str) -> list[Problem]:
+    """Return one problem for each key; an error inside one of several choices replaces the choice's own."""
+    found: dict[Keys, list[Problem]] = {}
+    for each in error.errors(include_url=False):
+        keys, value = _walk(each["loc"], content)
+        place, known = Place(file, keys=keys or ("",)), _known_keys(each["loc"], kind)
+        found.setdefault(keys, []).append(_problem(dict(each), value, known, place))
+    outer = {keys for keys in found for other in found if other != keys and other[: len(keys)] == keys}
+    return [_merged(problems) for keys, problems in found.items() if keys not in outer]
+
+
+def _walk(loc: Sequence[str | int], content: object) -> tuple[Keys, object]:
+    """Return the part of `loc` that is in the file (pydantic adds the names of choices), and its value."""
+    keys: list[str | int] = []
+    for part in loc:
+        match content:
+            case dict() if part in content:
+                content = content[part]
+            case list() if isinstance(part, int):
+                content = content[part]
+            case _:
+                continue
+        keys.append(part)
+    return tuple(keys), content
+
+
+def _known_keys(loc: Sequence[str | int], kind: type[Any]) -> tuple[str, ...]:
+    """Return the keys that the declaration around `loc` has, in a file of this kind."""
+    # Every other part of `loc` is the name or the number of a declaration.
+    owners = [kind, *(_OWNERS[part] for part in loc[:-1:2] if part in _OWNERS)]
+    owner = ViewColumn if "ViewColumn" in loc else owners[-1]
+    return tuple(TypeAdapter(owner).json_schema()["properties"])
+
+
+def _problem(error: Mapping[str, Any], value: object, known: Iterable[str], key: Place) -> Problem:
+    """Return one of pydantic's errors as a problem at the key, or at its value if that is what is wrong."""
+    name, at_value = str(key.keys[-1]), replace(key, offset=0)
+    match error["type"]:
+        case "unexpected_keyword_argument":
+            return Problem(f"unknown key {name!r}", key, near(name, known))
+        case "missing":
+            return Problem(f"the key {error['loc'][-1]!r} is missing", key)
+        case "string_pattern_mismatch" if "[key]" in error["loc"]:
+            return Problem(f"{name!r} {_NO_NAME}", key)
+        case "string_pattern_mismatch":
+            return Problem(f"{value!r} {_NO_NAME}", at_value)
+        case "literal_error":
+            return Problem(f"{_excerpt(value)} is not one of {error['ctx']['expected']}", at_value)
+    wanted = _WANTED.get(error["type"], error["msg"].removeprefix("Input should be "))
+    return Problem(f"{_excerpt(value)} should be {wanted}", at_value)
+
+
+def _excerpt(value: object) -> str:
+    """Return a value as TOML writes it, cut where it is long."""
+    text = repr(value) if isinstance(value, str | list | dict) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+
+
+def _merged(problems: list[Problem]) -> Problem:
+    """Return one problem for all that is wrong with one value: each choice that it could have been."""
+    first = problems[0]
+    parts = [problem.what.partition(" should be ") for problem in problems]
+    if not all(should for _, should, _ in parts):
+        return next(each for each, (_, should, _) in zip(problems, parts, strict=True) if not should)
+    wanted = dict.fromkeys(choice for _, _, choice in parts)
+    return replace(first, what=f"{parts[0][0]} should be {' or '.join(wanted)}")

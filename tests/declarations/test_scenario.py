@@ -104,7 +104,7 @@ def written(tmp_path):
 )
 def test_file_is_read_as_its_fields_declare(file, key, fields, lines, rows):
     scenario = scenario_of(CASES / f"{file}.csv", key, declared(fields))
-    assert (lines, rows) == (scenario.lines, {name: cells(scenario, name) for name in scenario.typed})
+    assert (lines, rows) == (scenario.rows.lines, {name: cells(scenario, name) for name in scenario.typed})
 
 
 @pytest.mark.parametrize("case", (CASES / "problems.txt").read_text(encoding="utf-8").split("\n\n"))
@@ -381,5 +381,5 @@ def test_many_rows_are_all_read(written):
     rows = "".join(f"r{i},{i},{i / 7!r},fp16,{i},{i},,x\n" for i in range(count))
     fields = declared("a:integer b:number c:text d:integer e:integer f:number? g:text")
     scenario = scenario_of(written("id,a,b,c,d,e,f,g\n" + rows), "id", fields)
-    assert (count, count + 1) == (len(scenario.keys), scenario.lines[-1])
+    assert (count, count + 1) == (len(scenario.keys), scenario.rows.lines[-1])
     assert count * (count - 1) / 2 == scenario.typed["a"].data.sum()
