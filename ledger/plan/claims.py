@@ -1,4 +1,4 @@
-"""The claims of a report resolved: each a column of its sheet that says where it holds."""
+"""The claims of a report resolved: each a column of its sheet, 1 on rows where it holds and 0 where not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HOLDS, _FAILS = Literal(1.0), Literal(0.0)
 
 
 def with_claims(declared: Declared, names: SheetNames, sheet: PlannedSheet) -> PlannedSheet:
-    """Return a sheet with a column for each claim about it; tell the claims that cannot be resolved."""
+    """Return a sheet with a column for each claim about it; add problems for those that cannot be one."""
     for claim, place in _claims(declared):
         if claim.sheet == sheet.name and not _is_taken(claim, place, names):
             _add(claim, place, names)
@@ -31,7 +31,7 @@ def with_claims(declared: Declared, names: SheetNames, sheet: PlannedSheet) -> P
 def planned_claims(
     declared: Declared, sheets: Mapping[str, PlannedSheet], problems: Problems
 ) -> Iterator[PlannedClaim]:
-    """Yield every claim that has a column, in the order of the report; tell those of unknown sheets."""
+    """Yield every claim that has a column, in the report's order; add problems for unknown sheets."""
     for claim, place, sheet in on_known_sheets(_claims(declared), sheets, problems):
         node = sheet.nodes.get(claim.name)
         if node is not None and isinstance(node.how, Claimed):
@@ -46,7 +46,7 @@ def _claims(declared: Declared) -> Iterator[tuple[Claim, Place]]:
 
 
 def _is_taken(claim: Claim, place: Place, names: SheetNames) -> bool:
-    """Whether the name of a claim is that of a column, an input, a lookup or the row's id; tell which."""
+    """Whether a claim has the name of a column, an input, a lookup or the row's id; add a problem if so."""
     known = {name.casefold(): name for name in (*names.models.known(), *names.nodes, ID)}
     other = known.get(claim.name.casefold())
     if other is not None:

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ledger.declarations.toml import Declared
-    from ledger.display.rules import DisplayRule, Ladder
 
 
 _ONE_MEANING = "one name has one meaning: use one of them, or rename"
@@ -161,7 +160,7 @@ def _joined(first: Entry[T], second: Entry[T], problems: Problems) -> Entry[T]:
 
 
 def check_case(name: str, seen: dict[str, str], place: Place, problems: Problems, hint: str = "") -> None:
-    """Tell a name that differs in case only from one of those `seen`, by their folded case; note it there."""
+    """Add a name to those `seen`, by its folded case, and a problem if it differs from one in case only."""
     other = seen.setdefault(name.casefold(), name)
     if other != name:
         problems.add(f"{name!r} and {other!r} differ in case only", place, hint or "rename one of them")
@@ -173,7 +172,7 @@ def _check_names(
     columns: Mapping[str, Entry[Column]],
     problems: Problems,
 ) -> frozenset[str]:
-    """Tell names that cannot be told apart; return those that have two meanings."""
+    """Return the names that are a lookup and a column; add problems for these and for unclear names."""
     seen: dict[str, str] = {}
     for entries in (inputs, lookups, columns):
         for name, entry in entries.items():
@@ -213,7 +212,7 @@ def _parsed(
 def on_known_sheets(
     declared: Iterable[tuple[U, Place]], sheets: Mapping[str, PlannedSheet], problems: Problems
 ) -> Iterator[tuple[U, Place, PlannedSheet]]:
-    """Yield each view, chart or claim with its place and its sheet, after telling those of unknown sheets."""
+    """Yield each view, chart or claim with its place and its sheet; add problems for unknown sheets."""
     for each, place in declared:
         if each.sheet in sheets:
             yield each, place, sheets[each.sheet]
@@ -225,8 +224,8 @@ def on_known_sheets(
 class PrintedBy:
     """A display rule, and its ladder: the factors and suffixes for a value in one unit."""
 
-    rule: DisplayRule
-    ladder: Ladder
+    rule: rules.DisplayRule
+    ladder: rules.Ladder
 
 
 def declared_kind(
@@ -314,7 +313,7 @@ def check_bounds(
     place: Place,
     problems: Problems,
 ) -> None:
-    """Tell a number under its minimum or over its maximum."""
+    """Add a problem for a number under its minimum or over its maximum."""
     low, high = bounds
     if isinstance(value, str):
         return
@@ -342,7 +341,7 @@ class Settings:
         return Place(self.options.get(name, f"--set {name}"))
 
     def check_used(self, problems: Problems) -> None:
-        """Tell every setting that reached no sheet of any report."""
+        """Add a problem for every setting that reached no sheet of any report."""
         for name in self.given:
             if name not in self.inputs:
                 problems.add(f"{name!r} is no input", self.place(name), near(name, self.inputs))
@@ -392,7 +391,7 @@ class SheetNames:
         return PlannedSheet(self.name, title, self.axes, dict(self.nodes), where, self.place)
 
     def _own_axes(self) -> list[Axis]:
-        """Return the axes whose tables stand on this sheet."""
+        """Return the axes whose tables are on this sheet, not on a worksheet of their own."""
         return [axis for axis in self.axes if self.tables[axis.table].sheet == self.name]
 
     def _fields_of(self, axis: Axis) -> tuple[str, ...]:
@@ -400,7 +399,7 @@ class SheetNames:
         return tuple(each.name for each in self.tables[axis.table].fields)
 
     def _key_nodes(self) -> Iterator[Node]:
-        """Yield the row's id, and the key of each axis whose table does not stand on this sheet."""
+        """Yield the row's id, and the key of each axis whose table is on another worksheet."""
         if self.axes:
             yield Node(ID, RowId(), _TEXT, varies=True, place=self.place, label=ID)
         for number, axis in enumerate(self.axes):
@@ -412,7 +411,7 @@ class SheetNames:
         """Return the name of an axis's key: that of a list's value, the lookup it leads, else the table."""
         axis = self.axes[number]
         if axis.name != axis.table:
-            return f"{axis.name} key"  # so that the value itself stands in one cell, on the list's own sheet
+            return f"{axis.name} key"  # so that the value itself is in one cell, on the list's own sheet
         leads = [
             name
             for name, entry in self.models.lookups.items()
@@ -424,7 +423,7 @@ class SheetNames:
         return leads[0] if leads else axis.table
 
     def _can_set(self, name: str) -> bool:
-        """Whether the sheet can set `name`; tell why not."""
+        """Whether the sheet can set `name`; add a problem if it cannot."""
         models, number = self.models, self._axis_with(name)
         if name in models.broken:
             return False
@@ -443,7 +442,7 @@ class SheetNames:
     def _axis_with(self, name: str) -> int | None:
         """Return the number of the axis that has a field `name` for formulas to read, None if none has.
 
-        A lookup's table among the rows gives only its key.
+        Of a lookup's table among the rows formulas read only the key.
         """
         looked_up = self.models.looked_up()
         for number, axis in enumerate(self.axes):
@@ -480,7 +479,7 @@ class SheetNames:
         return found
 
     def _tell_circle(self, name: str, place: Place) -> None:
-        """Tell a circle from the same member on, wherever it was entered."""
+        """Add the problem of a circular reference, from the same name on wherever the circle was entered."""
         members = list(self.path)
         members = members[members.index(name) :]
         first = members.index(min(members))
@@ -583,7 +582,7 @@ class SheetNames:
         return any(self.nodes[each].varies for each in reads)
 
     def _input(self, name: str, entry: Entry[Input]) -> Node:
-        """Return an input that no row gives: as it is set, else its default."""
+        """Return an input that is no field of the rows: the value that is set, else its default."""
         kind = declared_kind(entry.value, entry.place, self.models.atoms, self.problems)
         if kind == BROKEN or (self._unknown_rows() and not self._is_set(name)):
             raise _BrokenNameError
@@ -595,7 +594,7 @@ class SheetNames:
         return declared_node(node, entry.value, entry.place, self.models, self.problems)
 
     def _lookup_key(self, name: str, entry: Entry[Lookup]) -> Node:
-        """Return the text that leads a lookup with no `by` where no row gives it: set, or its default."""
+        """Return the key of a lookup with no `by` that is no field of the rows: as set, or its default."""
         how, varies, place = self._set_or_default(name, entry, _TEXT)
         label = spoken(entry.value.label, self.models.language, name)
         return Node(name, how, _TEXT, varies, place, label=label, source=entry.value.source)
@@ -705,7 +704,7 @@ class SheetNames:
         return found.expr if found else None
 
     def truth(self, text: str, place: Place, what: str) -> Computed | None:
-        """Return a formula that holds or not, None after telling what is wrong with it."""
+        """Return a formula that is a comparison, None if it is none: a problem, in which `what` names it."""
         try:
             computed, kind = self._computed(text, parse(text, place), place)
         except LedgerError as error:

@@ -21,7 +21,7 @@ ID = "id"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that stands in one cell of the sheet: set by the sheet, or a default."""
+    """A value in one cell of the sheet: set by the sheet or an option, else a default."""
 
     value: float | str
 
@@ -40,7 +40,7 @@ class RowKey:
 
 @dataclass(frozen=True, slots=True)
 class RowField:
-    """A field of the table whose rows stand on this sheet; `axis` is its number."""
+    """A field of the table whose rows are on this sheet; `axis` is the number of its axis."""
 
     axis: int
     field: str
@@ -89,7 +89,7 @@ How = Given | RowId | RowKey | RowField | Fetched | Computed | PrintedText | Cla
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One name of a sheet: how its value comes about, its kind, and how it is told."""
+    """One name of a sheet: how its value comes about, its kind, its unit, label and display rule."""
 
     name: str
     how: How
@@ -117,7 +117,7 @@ class Axis:
 class PlannedTable:
     """A table: its CSV with typed fields, or the values of a list.
 
-    `sheet` is the ledger sheet that it stands on, empty if it has a sheet of its own.
+    `sheet` is the ledger sheet that its rows are on, empty if it has a worksheet of its own.
     """
 
     name: str

@@ -25,7 +25,7 @@ _LONGEST = 31
 
 
 def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
-    """Return the plan of a report, with inputs set from outside as `settings` say.
+    """Return the plan of a report, with inputs set from outside by `settings`.
 
     What cannot be resolved is a problem and left out, so that the rest can be checked in the same run.
     """
@@ -74,7 +74,7 @@ def _check_worksheet_names(
     homes: Mapping[str, str],
     problems: Problems,
 ) -> None:
-    """Tell tables, lists and sheets of one name, or of one of every workbook: all of them are worksheets."""
+    """Add problems for tables, lists and sheets of one name or a fixed one: all of them are worksheets."""
     taken = {name.casefold(): f"the sheet {name!r} of every workbook" for name in FIXED_SHEETS}
     named = [(name, f"table {name!r}", entry.place) for name, entry in models.tables.items()]
     named += [(name, f"sheet {name!r}", Place(declared.file, keys=("sheets", name))) for name in axes]

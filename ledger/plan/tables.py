@@ -120,7 +120,7 @@ def _listing(
 
 
 def _from_outside(node: Node, settings: Settings, problems: Problems) -> list[tuple[Scalar, Place]]:
-    """Return the values that texts from outside give a list, after telling those that spell none."""
+    """Return the values that the texts of an option give a list; add problems for those that spell none."""
     found: list[tuple[Scalar, Place]] = []
     place = settings.place(node.name)
     for text in settings.given[node.name]:
@@ -132,7 +132,7 @@ def _from_outside(node: Node, settings: Settings, problems: Problems) -> list[tu
 
 
 def _items(node: Node, items: Sequence[tuple[Scalar, Place]], problems: Problems) -> Iterator[float | str]:
-    """Yield each value of a list that can be used, after telling the others."""
+    """Yield each value of a list that can be used; add problems for the others."""
     if not items:
         problems.add(f"the list of {node.name!r} is empty", node.place, "give at least one value")
     seen: set[str] = set()

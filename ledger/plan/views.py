@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import Label, Printed, View, ViewColumn, listed, placed, spoken
+from ledger.declarations.model import Label, Printed, Sheet, View, ViewColumn, listed, placed, spoken
 from ledger.errors import Place, Problems, near
 from ledger.plan.names import Models, check_case, displayed, on_known_sheets
 from ledger.plan.plan import PlannedSheet, PlannedView, PrintedColumn
@@ -34,17 +34,26 @@ def wanted_names(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...
 def planned_views(
     declared: Declared, models: Models, sheets: Mapping[str, PlannedSheet], problems: Problems
 ) -> Iterator[PlannedView]:
-    """Yield every view whose names are all known; tell the others, and what is wrong with `calc`."""
+    """Yield every view whose names are all known; add problems for the others, and for `calc`."""
     for view, place, sheet in on_known_sheets(_views(declared, problems), sheets, problems):
-        own = declared.report.sheets[view.sheet]
-        has_rows = bool(own.rows) or any(isinstance(value, list) for value in own.set.values())
-        if planned := _ViewPlanner(view, place, sheet, has_rows, models, problems).planned():
-            yield planned
+        before = len(problems.found)
+        _check_shape(view, place, declared.report.sheets[view.sheet], problems)
+        if len(problems.found) == before:
+            _check_twice(view, place, problems)
+        columns = [
+            _printed(column, place.inside(*keys), sheet, models, problems)
+            for keys, column in _declared_columns(view)
+        ]
+        if len(problems.found) == before and all(columns):
+            yield PlannedView(
+                str(place.keys[-1]), view.sheet, view.kind, spoken(view.title, models.language, sheet.title),
+                tuple(each for each in columns if each), view.row, listed(view.template), place,
+            )  # fmt: skip
     _check_calc(declared, models, problems)
 
 
 def _views(declared: Declared, problems: Problems) -> Iterator[tuple[View, Place]]:
-    """Yield the views of a report, each with its place, after telling names that differ in case only."""
+    """Yield the views of a report, each with its place; add problems for names that differ in case only."""
     seen: dict[str, str] = {}
     for name, view in declared.report.views.items():
         place = Place(declared.file, keys=("views", name))
@@ -84,84 +93,63 @@ def _parts(text: str) -> tuple[tuple[str, str], ...]:
         return ((text, ""),)
 
 
-@dataclass(frozen=True, slots=True)
-class _ViewPlanner:
-    """One view and its sheet; `has_rows` is whether rows are declared for it, known tables or not."""
+def _check_shape(view: View, place: Place, sheet: Sheet, problems: Problems) -> None:
+    """Add problems for keys that a kind of view does not have or lacks, and for rows that its sheet lacks.
 
-    view: View
-    place: Place
-    sheet: PlannedSheet
-    has_rows: bool
-    models: Models
-    problems: Problems
+    A sheet has rows if it declares some, in known tables or not.
+    """
+    kind, has_rows = view.kind, bool(sheet.rows) or any(isinstance(each, list) for each in sheet.set.values())
+    owners = {"columns": {"table", "record"}, "row": {"record"}, **{key: {"matrix"} for key in _MATRIX}}
+    for key, kinds in owners.items():
+        if getattr(view, key) and kind not in kinds:
+            what = f"{key!r} is for a {' or '.join(sorted(kinds))}"
+            problems.add(what, replace(place.inside(key), offset=None))
+        elif not getattr(view, key) and kind in kinds and key != "row":
+            problems.add(f"a {kind} needs {key!r}", place)
+    no_rows = f"sheet {view.sheet!r} has no rows"
+    match (kind == "record", has_rows, bool(view.row)):
+        case (True, True, False):
+            problems.add("a record of a sheet with rows needs row = 'ID'", place)
+        case (True, False, True):
+            problems.add(no_rows, replace(place.inside("row"), offset=None), "delete 'row'")
+        case (False, False, _):
+            problems.add(no_rows, place, "a view of one row is a record")
 
-    def planned(self) -> PlannedView | None:
-        """Return the view with its columns resolved, None if some cannot be."""
-        view, before = self.view, len(self.problems.found)
-        self._check_shape()
-        if len(self.problems.found) == before:
-            self._check_twice()
-        columns = [self._printed(column, keys) for keys, column in _declared_columns(view)]
-        if len(self.problems.found) > before or not all(columns):
-            return None
-        name, title = str(self.place.keys[-1]), spoken(view.title, self.models.language, self.sheet.title)
-        return PlannedView(
-            name, view.sheet, view.kind, title,
-            tuple(each for each in columns if each), view.row, listed(view.template), self.place,
-        )  # fmt: skip
 
-    def _key(self, *keys: str | int) -> Place:
-        """Return the place of a key itself, not that of its value."""
-        return replace(self.place.inside(*keys), offset=None)
+def _check_twice(view: View, place: Place, problems: Problems) -> None:
+    """Add a problem for each column that is printed under the name of another."""
+    seen: set[str] = set()
+    for keys, column in _declared_columns(view):
+        name = column.as_ or column.column
+        if name in seen:
+            hint = "give one of them another name: as = 'NAME'"
+            problems.add(f"{name!r} is printed twice", place.inside(*keys), hint)
+        seen.add(name)
 
-    def _check_shape(self) -> None:
-        """Tell keys that the kind of view does not have, and those that it needs."""
-        view, kind = self.view, self.view.kind
-        owners = {"columns": {"table", "record"}, "row": {"record"}, **{key: {"matrix"} for key in _MATRIX}}
-        for key, kinds in owners.items():
-            if getattr(view, key) and kind not in kinds:
-                self.problems.add(f"{key!r} is for a {' or '.join(sorted(kinds))}", self._key(key))
-            elif not getattr(view, key) and kind in kinds and key != "row":
-                self.problems.add(f"a {kind} needs {key!r}", self.place)
-        if kind == "record" and self.has_rows and not view.row:
-            self.problems.add("a record of a sheet with rows needs row = 'ID'", self.place)
-        if kind == "record" and view.row and not self.has_rows:
-            self.problems.add(f"sheet {view.sheet!r} has no rows", self._key("row"), "delete 'row'")
-        if kind != "record" and not self.has_rows:
-            hint = "a view of one row is a record"
-            self.problems.add(f"sheet {view.sheet!r} has no rows", self.place, hint)
 
-    def _check_twice(self) -> None:
-        """Tell columns that go by one name."""
-        seen: set[str] = set()
-        for keys, column in _declared_columns(self.view):
-            name = column.as_ or column.column
-            if name in seen:
-                what, hint = f"{name!r} is printed twice", "give one of them another name: as = 'NAME'"
-                self.problems.add(what, self.place.inside(*keys), hint)
-            seen.add(name)
-
-    def _printed(self, column: ViewColumn, keys: tuple[str | int, ...]) -> PrintedColumn | None:
-        """Return a column with its heading and its ladder, None if its name has no node."""
-        node = self.sheet.nodes.get(column.column)
-        if node is None:  # the sheet has told of it, or of what it reads
-            return None
-        label = spoken(column.label, self.models.language, node.label or node.name)
-        # A column's own label stands on other sheets too, where braces are only braces.
-        heading = _parts(label) if column.label else ((label, ""),)
-        for _, name in heading:
-            inside = self.sheet.nodes.get(name) if name else None
-            if inside is not None and inside.varies:
-                self.problems.add(f"{name!r} in a label differs from row to row", self._key(*keys))
-        ladder = node.ladder
-        if column.display:
-            at, atoms = self.place.inside(*keys, "display"), self.models.atoms
-            ladder = displayed(column.display, node.kind, node.unit, at, atoms, self.problems).ladder
-        return PrintedColumn(node.name, column.as_ or column.column, heading, ladder, node.kind.kind)
+def _printed(
+    column: ViewColumn, place: Place, sheet: PlannedSheet, models: Models, problems: Problems
+) -> PrintedColumn | None:
+    """Return a column with its heading and its ladder, None if its name has no node."""
+    node = sheet.nodes.get(column.column)
+    if node is None:  # a problem of the sheet, already added
+        return None
+    label = spoken(column.label, models.language, node.label or node.name)
+    # A column's own label is printed on other sheets too, where braces are only braces.
+    heading = _parts(label) if column.label else ((label, ""),)
+    for _, name in heading:
+        if name in sheet.nodes and sheet.nodes[name].varies:
+            what = f"{name!r} in a label differs from row to row"
+            problems.add(what, replace(place, offset=None))
+    ladder = node.ladder
+    if column.display:
+        at = place.inside("display")
+        ladder = displayed(column.display, node.kind, node.unit, at, models.atoms, problems).ladder
+    return PrintedColumn(node.name, column.as_ or column.column, heading, ladder, node.kind.kind)
 
 
 def _check_calc(declared: Declared, models: Models, problems: Problems) -> None:
-    """Tell the views of `calc` that are unknown, and its options for what is no input."""
+    """Add problems for unknown views of `calc`, and for its options of what is no input."""
     calc, views = declared.report.calc, declared.report.views
     if calc is None:
         return
