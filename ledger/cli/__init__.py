@@ -14,12 +14,10 @@ from ledger.cli import usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TextIO
+    from collections.abc import Callable, Mapping, Sequence
 
     from ledger.display.answer import Answer
     from ledger.errors import LedgerError, Problem
-    from ledger.project.calc import AskedReport
 
 OK, FOUND, TROUBLE = 0, 1, 2
 _INPUT = "input "
@@ -28,13 +26,14 @@ _INPUT = "input "
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 something found, 2 trouble."""
     for stream in (sys.stdout, sys.stderr):
-        _as_utf8(stream)
-    given, paths = _parted(sys.argv[1:] if arguments is None else arguments)
-    options = _parser().parse_args(given)
+        if reconfigure := getattr(stream, "reconfigure", None):
+            # Chinese prints in any locale.
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    known, paths = _parted(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(known)
     options.paths = paths
-    command: Callable[[argparse.Namespace], int] = options.command
     try:
-        return command(options)
+        return _print(options.command(options))
     except BrokenPipeError:
         return OK
     except Exception as error:
@@ -42,33 +41,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         if not isinstance(error, LedgerError):
             raise
-        return _tell(error)
+        return _print_problems(error)
+
+
+def _print(answer: Answer | str) -> int:
+    """Print a command's answer, data to stdout and talk to stderr; a text is data without a finding."""
+    if isinstance(answer, str):
+        data, talk, code = answer, "", OK
+    else:
+        data, talk, code = answer.data, answer.talk, FOUND if answer.found else OK
+    if talk:
+        print(talk, file=sys.stderr)
+    if data:
+        print(data)
+    return code
 
 
 def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
     """Return the arguments of `diff` and the paths after `--`, where argparse would put them together."""
-    given = list(arguments)
-    if given[:1] != ["diff"] or "--" not in given:
-        return given, None
-    at = given.index("--")
-    return given[:at], given[at + 1 :]
+    words = list(arguments)
+    if words[:1] != ["diff"] or "--" not in words:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
-def _tell(error: LedgerError) -> int:
-    """Print every problem at its place."""
+def _print_problems(error: LedgerError) -> int:
+    """Print every problem at its place, in the order of files and lines."""
     from ledger.errors import counted  # noqa: PLC0415  # the same
 
     for problem in sorted(error.problems, key=_order):
         print(problem, file=sys.stderr)
     print(f"{counted(len(error.problems), 'error')}, nothing written", file=sys.stderr)
     return TROUBLE
-
-
-def _as_utf8(stream: TextIO) -> None:
-    """Print Chinese in any locale."""
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _order(problem: Problem) -> tuple[str, int, int]:
@@ -90,51 +95,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _build(options: argparse.Namespace) -> int:
+def _root() -> Path:
+    """Return the folder of the project that the command runs in."""
+    from ledger.declarations.project import find_root  # noqa: PLC0415  # light
+
+    return find_root(Path.cwd())
+
+
+def _build(options: argparse.Namespace) -> Answer:
     """Render all outputs and chapters, then write those that differ."""
     start = perf_counter()
-    from ledger.declarations import project  # noqa: PLC0415  # they import pandas and openpyxl
-    from ledger.project import build, publish  # noqa: PLC0415  # they import pandas and openpyxl
+    from dataclasses import replace  # noqa: PLC0415  # a fresh check has no use for it
 
-    folder = project.find_root(Path.cwd())
+    from ledger.project import build  # noqa: PLC0415  # it imports pydantic and openpyxl
+
     overwrite = frozenset(options.overwrite)
     request = build.Request(options.reports, _settings(options.set), options.out, overwrite)
-    with publish.locked(folder / project.PROJECT_FILE):
-        watched = build.watched(folder) if request.is_whole() else None
-        made = build.edition(folder, request)
-        build.refuse_edits(made, overwrite)
-        became = publish.publish(made.files, made.before)
-        if watched:
-            _leave_stamp(folder, build.stamp_text(made, watched))
-    for path, what in sorted(became.items()):
-        print(f"{what:9}  {_shown(path, folder)}")
-    for line in build.notes(made):
-        print(line, file=sys.stderr)
-    print(f"{build.counts(became, made)} in {perf_counter() - start:.1f} s", file=sys.stderr)
-    return OK
-
-
-def _leave_stamp(folder: Path, text: str) -> None:
-    """Leave a stamp by which the next check knows that nothing changed; without one it does the work."""
-    from ledger.errors import LedgerError  # noqa: PLC0415  # the same
-    from ledger.project import publish, stamp  # noqa: PLC0415  # the same
-
-    try:
-        publish.publish({stamp.stamp_path(folder): text.encode()})
-    except LedgerError as error:
-        print(f"{error}: the next check will do the whole work", file=sys.stderr)
-
-
-def _say(answer: Answer) -> int:
-    """Print an answer."""
-    if answer.talk:
-        print(answer.talk, file=sys.stderr)
-    if answer.data:
-        print(answer.data)
-    return FOUND if answer.found else OK
+    answer = build.write(_root(), request)
+    return replace(answer, talk=f"{answer.talk} in {perf_counter() - start:.1f} s")
 
 
 def _settings(texts: Sequence[str]) -> dict[str, str]:
+    """Return the inputs that are set from outside; raise a LedgerError for a text that is not INPUT=VALUE."""
     from ledger.errors import LedgerError, Problem  # noqa: PLC0415  # a fresh check has no use for it
 
     found: dict[str, str] = {}
@@ -148,152 +130,119 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _shown(path: Path, root: Path) -> str:
-    absolute = path.absolute()
-    return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)
-
-
-def _check(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> Answer | str:
     """Tell which outputs and chapters are stale, which printed cells moved, and why; write nothing."""
-    from ledger.declarations import project  # noqa: PLC0415  # light
     from ledger.project import stamp  # noqa: PLC0415  # light
 
-    folder = project.find_root(Path.cwd())
-    if not options.full and stamp.is_fresh(folder):
-        print(stamp.FRESH_JSON if options.json else stamp.FRESH)
-        return OK
-    from ledger.project import build, check  # noqa: PLC0415  # they import pandas and openpyxl
+    root = _root()
+    if not options.full and stamp.is_fresh(root):
+        return stamp.FRESH_JSON if options.form == "json" else stamp.FRESH
+    from ledger.project import check  # noqa: PLC0415  # it imports pydantic and openpyxl
 
-    found = check.check(build.edition(folder, build.Request()))
-    print(check.drift_json(found) if options.json else check.drift_text(found))
-    return FOUND if found.stale else OK
+    return check.answer(root, options.form)
 
 
-def _explain(options: argparse.Namespace) -> int:
+def _explain(options: argparse.Namespace) -> Answer:
     """Print a cell's formula in names and in numbers, its value, its inputs and their places, its readers."""
-    from ledger.declarations import project  # noqa: PLC0415  # they import pandas
-    from ledger.project import explain  # noqa: PLC0415  # they import pandas
+    from ledger.project import explain  # noqa: PLC0415  # it imports numpy
 
-    folder = project.find_root(Path.cwd())
-    found = explain.explained(folder, options.cell)
-    print(explain.explanation_json(found) if options.json else explain.explanation_text(found))
-    return OK
+    return explain.answer(_root(), options.cell, options.form)
 
 
-def _calc(options: argparse.Namespace) -> int:
+def _calc(options: argparse.Namespace) -> Answer | str:
     """Answer one question: the report's inputs are options, several values of one make rows."""
-    from ledger.declarations import project  # noqa: PLC0415  # they import numpy
-    from ledger.project import calc  # noqa: PLC0415  # they import numpy
+    from dataclasses import replace  # noqa: PLC0415  # a fresh check has no use for it
 
-    asked = calc.asked(project.find_root(Path.cwd()), options.report)
+    from ledger.project import calc, publish  # noqa: PLC0415  # they import numpy
+
+    asked = calc.asked(_root(), options.report)
     parser = argparse.ArgumentParser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
     for name, settings in usage.CALC.items():
         parser.add_argument(f"--{name}", **settings)
-    for name, inputs in asked.options.names.items():
+    for name, inputs in asked.names.items():
         if name not in usage.CALC:
-            told = f"sets {' or '.join(inputs)}"
-            parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=told)
-    given, unknown = parser.parse_known_args(options.rest)
-    calc.check_options(asked.options, unknown, usage.CALC)
-    texts = {
-        key.removeprefix("input "): value for key, value in vars(given).items() if key.startswith("input ")
-    }
-    return _answer(asked, given, {name: value for name, value in texts.items() if value is not None})
-
-
-def _answer(asked: AskedReport, given: argparse.Namespace, texts: dict[str, list[str]]) -> int:
-    from ledger.project import calc, publish  # noqa: PLC0415  # they import numpy
-
-    form = calc.JSON if given.json else calc.MARKDOWN if given.md else calc.CSV if given.csv else calc.TEXT
-    views = calc.views_of(asked.options, form, sweep=given.sweep)
-    found = calc.answer(asked, calc.Question(texts, views, given.rows), form)
-    if given.rows:
+            text = f"sets {' or '.join(inputs)}"
+            parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=text)
+    own, unknown = parser.parse_known_args(options.rest)
+    calc.check_options(asked, unknown, usage.CALC)
+    texts = {name: value for name in asked.names if (value := vars(own).get(f"{_INPUT}{name}"))}
+    views = calc.views_of(asked, own.form, sweep=own.sweep)
+    worked = calc.answered(asked, calc.Question(texts, views, own.rows))
+    if own.rows:
         from ledger.project import frames  # noqa: PLC0415  # it imports pandas
 
-        sheet = found.worked.plan.views[-1].sheet
-        print(frames.csv_text(frames.sheet_frame(found.worked, sheet)), end="")
-        return OK
-    if found.talk:
-        print(found.talk, file=sys.stderr)
-    print(found.data)
-    if given.xlsx:
+        return frames.csv_text(frames.sheet_frame(worked, worked.plan.views[-1].sheet))
+    answer = calc.answer(worked, own.form)
+    if own.xlsx:
         from ledger.workbook import write as workbook  # noqa: PLC0415  # it imports openpyxl
 
-        publish.publish({given.xlsx: workbook.workbook_bytes(found.worked.plan, found.worked.result, {})})
-        print(f"written    {given.xlsx}", file=sys.stderr)
-    return OK
+        publish.publish({own.xlsx: workbook.workbook_bytes(worked.plan, worked.result, {})})
+        answer = replace(answer, talk=f"{answer.talk}\nwritten    {own.xlsx}".lstrip())
+    return answer
 
 
-def _review(options: argparse.Namespace) -> int:
+def _review(options: argparse.Namespace) -> Answer:
     """Tell what was changed in a workbook that came back, and which printed cells that moves.
 
     --apply writes changed inputs into the fields of their CSVs, all or none.
     """
-    from ledger.declarations import project  # noqa: PLC0415  # they import pandas
-    from ledger.review.review import answer  # noqa: PLC0415  # they import pandas
+    from ledger.review.review import answer  # noqa: PLC0415  # it imports pydantic and openpyxl
 
-    folder = project.find_root(Path.cwd())
-    form = answer.JSON if options.json else answer.MARKDOWN if options.md else answer.TEXT
-    return _say((answer.applied if options.apply else answer.reviewed)(folder, options.workbook, form))
+    answered = answer.applied if options.apply else answer.reviewed
+    return answered(_root(), options.workbook, options.form)
 
 
-def _diff(options: argparse.Namespace) -> int:
+def _diff(options: argparse.Namespace) -> Answer | str:
     """Tell what differs between two workbooks, or revisions: structure, formulas, values, printed texts."""
     if options.text is not None:
         from ledger.review.diff import text  # noqa: PLC0415  # git waits for it at every workbook of a log
 
-        print(text.file_text(Path(options.text)), end="")
-        return OK
-    from ledger.review.diff import answer, pairs  # noqa: PLC0415  # they import jinja2
+        return text.file_text(Path(options.text))
+    from ledger.review.diff import answer, diff  # noqa: PLC0415  # they import jinja2
 
-    found = pairs.compared(options.names, options.paths, options.tolerance, Path.cwd())
-    return _say(answer.answer(found, options.form or "text", options.tolerance))
+    found = diff.compared(options.names, options.paths, options.tolerance, Path.cwd())
+    return answer.answer(found, options.form, options.tolerance)
 
 
-def _git_config(options: argparse.Namespace) -> int:
+def _git_config(options: argparse.Namespace) -> Answer:
     """Say what this repository's git does with workbooks, or let it show them as lines, or stop it."""
-    from ledger.review.diff import gitconfig  # noqa: PLC0415  # it runs git
+    from ledger.review.diff import git  # noqa: PLC0415  # it runs git
 
-    return _say(gitconfig.switched(Path.cwd(), options.switch))
+    return git.switched(Path.cwd(), options.switch)
 
 
-def _audit(options: argparse.Namespace) -> int:
+def _audit(options: argparse.Namespace) -> Answer:
     """Tell what is wrong with a workbook: constants over formulas, short ranges, stale values, links."""
     from ledger.review.audit import answer  # noqa: PLC0415  # nothing else reads workbooks
 
-    return _say(answer.answer(options.workbook, answer.JSON if options.json else answer.TEXT))
+    return answer.answer(options.workbook, options.form)
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> Answer:
     """Recalculate a copy without cached values; tell what differs or cannot be computed."""
     from ledger.review.verify import answer  # noqa: PLC0415  # it reads workbooks
 
-    form = answer.JSON if options.json else answer.TEXT
-    return _say(answer.answer(options.workbook, options.engine, form))
+    return answer.answer(options.workbook, options.engine, options.form)
 
 
-def _init(options: argparse.Namespace) -> int:
+def _init(options: argparse.Namespace) -> Answer:
     """Start a book: a model, a report, a chapter, and what a build and a commit hook need."""
     from ledger.project import init  # noqa: PLC0415  # it reads the package's files
 
-    for name in init.start(options.folder):
-        print(f"written    {name}")
-    print(f"now: cd {options.folder} && tile-ledger build && tile-ledger check", file=sys.stderr)
-    return OK
+    return init.start(options.folder)
 
 
-def _schema(options: argparse.Namespace) -> int:
+def _schema(options: argparse.Namespace) -> str:
     """Print the JSON Schema that an editor completes and checks a TOML file with."""
     import json  # noqa: PLC0415  # nothing else here needs it
 
     from ledger.declarations import toml  # noqa: PLC0415  # it imports pydantic
 
-    print(json.dumps(toml.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True))
-    return OK
+    return json.dumps(toml.schema(options.kind), indent=2, ensure_ascii=False, sort_keys=True)
 
 
 #: What runs each command.
-_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], Answer | str]] = {
     "build": _build,
     "check": _check,
     "calc": _calc,

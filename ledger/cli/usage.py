@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The names of an argument and what argparse is told of it.
+#: The names of an argument and what argparse knows of it.
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 
@@ -21,17 +21,18 @@ def _tolerance(text: str) -> float:
     return value
 
 
-def _choice(name: str, word: str, told: str) -> Argument:
-    """Return an option that stands for a word; of several the last counts."""
-    return (f"--{word}",), {"action": "store_const", "dest": name, "const": word, "help": told}
+def _choice(name: str, word: str, text: str, default: str | None = None) -> Argument:
+    """Return an option that stands for a word, with its help; of several the last counts."""
+    settings = {"action": "store_const", "dest": name, "const": word, "default": default, "help": text}
+    return (f"--{word}",), settings
 
 
-_JSON: Argument = (("--json",), {"action": "store_true", "help": "print one JSON object"})
+_JSON = _choice("form", "json", "print one JSON object", "text")
 CALC: Mapping[str, Mapping[str, Any]] = {
     "sweep": {"action": "store_true", "help": "print the sweep"},
-    "csv": {"action": "store_true", "help": "print CSV with every digit"},
-    "json": {"action": "store_true", "help": "print JSON"},
-    "md": {"action": "store_true", "help": "print Markdown"},
+    "csv": _choice("form", "csv", "print CSV with every digit", "txt")[1],
+    "json": _choice("form", "json", "print JSON", "txt")[1],
+    "md": _choice("form", "md", "print Markdown", "txt")[1],
     "xlsx": {"type": Path, "metavar": "FILE", "help": "write the workbook, too"},
     "rows": {
         "type": Path,
@@ -101,7 +102,7 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
                 ("--apply",),
                 {"action": "store_true", "help": "write changed inputs into their CSVs, formulas never"},
             ),
-            (("--md",), {"action": "store_true", "help": "print Markdown, for a merge request"}),
+            _choice("form", "md", "print Markdown, for a merge request", "text"),
             _JSON,
         ),
     ),
@@ -116,7 +117,7 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
                     "help": "two workbooks; or one or two revisions, then paths after --",
                 },
             ),
-            _choice("form", "json", "print one JSON object"),
+            _JSON,
             _choice("form", "md", "print Markdown, such as for a merge request"),
             _choice("form", "html", "print a page"),
             (

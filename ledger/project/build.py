@@ -1,4 +1,4 @@
-"""All that a build writes: the outputs of reports, and the chapters with what belongs into them."""
+"""All that a build writes: the files of each report, and the chapters with their blocks and values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from ledger.book.chapters import Draft, chapter_files, pages
 from ledger.book.inject import warnings
 from ledger.book.render import EvaluatedReport, render
 from ledger.declarations.project import PROJECT_FILE
-from ledger.declarations.toml import located, project, report_names
-from ledger.errors import LedgerError, Place, Problems, near
+from ledger.declarations.toml import project, report_names
+from ledger.display.answer import Answer
+from ledger.errors import LedgerError, Place, Problems, near, plural
 from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE, ValueFinding
-from ledger.plan.names import Settings
 from ledger.project import stamp
+from ledger.project.publish import locked, publish
 from ledger.project.reports import evaluate_reports, raise_located
 from ledger.workbook.write import workbook_bytes
 
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
 
 _DIGITS = 16
+_ERROR_VALUE, _FAILED = "error value", "failed claim"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Built:
-    """A report's outputs by file name, what a reader should know of its values, and where they come from."""
+class BuiltReport:
+    """A report's files by name, what a reader should know of its values, and what they are made from."""
 
     name: str
     files: Mapping[str, bytes]
@@ -40,93 +42,85 @@ class Built:
     worked: EvaluatedReport
 
 
-def build(root: Path, names: Sequence[str], given: Mapping[str, str]) -> tuple[Built, ...]:
-    """Return every output of the named reports, of all if none is named.
+def build(root: Path, names: Sequence[str], inputs: Mapping[str, str]) -> tuple[BuiltReport, ...]:
+    """Return every file of the named reports, of all if none is named; `inputs` are set on every sheet.
 
     Nothing is written; every mistake of every report is raised at once, with line and column.
     """
     problems = Problems()
-    found = []
-    for worked in evaluate_reports(
-        root, names, Settings({name: (text,) for name, text in given.items()}), problems
-    ):
-        before = len(problems.found)
-        texts = render(worked.press, worked.views, problems)
-        if len(problems.found) == before:
-            files = {name: text.encode() for name, text in texts.items()}
-            workbook = f"{worked.plan.name}.xlsx"
-            files[workbook] = (
-                b"" if problems.found else workbook_bytes(worked.plan, worked.result, origins(worked))
-            )
-            found.append(Built(worked.plan.name, files, worked.result.findings, worked))
+    reports = evaluate_reports(root, names, inputs, problems)
+    texts = [render(each.press, each.views, problems) for each in reports]
     raise_located(problems, root)
-    return tuple(found)
+    return tuple(map(_built, reports, texts))
+
+
+def _built(worked: EvaluatedReport, texts: Mapping[str, str]) -> BuiltReport:
+    """Return a report with the texts of its views and its workbook as files."""
+    name = worked.plan.name
+    workbook = {f"{name}.xlsx": workbook_bytes(worked.plan, worked.result, origins(worked))}
+    files = {file: text.encode() for file, text in texts.items()} | workbook
+    return BuiltReport(name, files, worked.result.findings, worked)
 
 
 def origins(worked: EvaluatedReport) -> dict[str, str]:
     """Return a hash of what each declaration says and of each template that was used, for the record."""
     templates = worked.press.templates
-    said = {file: repr(model) for file, model in worked.declared.models}
-    said[PROJECT_FILE] = worked.plan.language
-    said |= {f"{templates.name}/{name}": text.replace("\r\n", "\n") for name, text in templates.used.items()}
-    return {name: hashlib.sha256(said[name].encode()).hexdigest()[:_DIGITS] for name in sorted(said)}
+    texts = {file: repr(model) for file, model in worked.declared.models}
+    texts[PROJECT_FILE] = worked.plan.language
+    texts |= {f"{templates.name}/{name}": text.replace("\r\n", "\n") for name, text in templates.used.items()}
+    return {name: hashlib.sha256(texts[name].encode()).hexdigest()[:_DIGITS] for name in sorted(texts)}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for: some reports or all, inputs set, another folder, edited blocks to overwrite."""
+    """What is to be built: some reports or all, inputs set, another folder, edited blocks to overwrite."""
 
     names: Sequence[str] = ()
-    given: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
     out: Path | None = None
     overwrite: frozenset[str] = frozenset()
 
     def is_whole(self) -> bool:
         """Whether the project as it is declared is asked for, all of it."""
-        return not self.names and not self.given and self.out is None
+        return not self.names and not self.inputs and self.out is None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edition:
-    """Reports and chapters as they should be; `before` holds the bytes of the chapters that were read."""
+class BuiltProject:
+    """Reports and chapters as they should be: all files by path, beside what they are made from."""
 
     root: Path
     project: Project
-    built: tuple[Built, ...]
+    reports: tuple[BuiltReport, ...]
     pages: tuple[Draft, ...]
     files: Mapping[Path, bytes]
-    before: Mapping[Path, bytes]
 
 
-def edition(root: Path, request: Request) -> Edition:
+def build_project(root: Path, request: Request) -> BuiltProject:
     """Return all that a build writes; raise every mistake in declarations, inputs, templates and chapters.
 
-    An edited block keeps its text here; `protected` tells them.
+    An edited block keeps its text here; `Draft.protected` lists them.
     """
     where, problems = project(root), Problems()
-    built: tuple[Built, ...] = ()
-    found: tuple[Draft, ...] = ()
+    reports: tuple[BuiltReport, ...] = ()
+    chapters: tuple[Draft, ...] = ()
     try:
-        built = build(root, request.names, request.given)
+        reports = build(root, request.names, request.inputs)
     except LedgerError as error:
         problems.extend(error)  # the chapters' markers are read all the same
     if request.out is None:
         files = chapter_files(root, where.chapters, problems)
-        found = pages(root, files, [each.worked for each in built], report_names(root, where), problems)
-    _check_overwrite(request, found, problems)
-    _raise_located(problems, root, where)
+        worked = [each.worked for each in reports]
+        chapters = pages(root, files, worked, report_names(root, where), problems)
+    known = {block.name for page in chapters for block in page.chapter.blocks}
+    for name in sorted(request.overwrite - known):
+        problems.add(f"--overwrite {name}: no chapter has such a block", hint=near(name, known))
+    raise_located(problems, root)
     folder = request.out or root / where.reports
-    outputs = {folder / each.name / name: data for each in built for name, data in each.files.items()}
-    chapters = {page.path: _chapter_text(page, request.overwrite, problems).encode() for page in found}
-    _raise_located(problems, root, where)
-    return Edition(root, where, built, found, outputs | chapters, {page.path: page.data for page in found})
-
-
-def _raise_located(problems: Problems, root: Path, where: Project) -> None:
-    try:
-        problems.raise_any()
-    except LedgerError as error:
-        raise located(error, root, where) from None
+    outputs = {folder / each.name / name: data for each in reports for name, data in each.files.items()}
+    outputs |= {page.path: _chapter_text(page, request.overwrite, problems).encode() for page in chapters}
+    raise_located(problems, root)
+    return BuiltProject(root, where, reports, chapters, outputs)
 
 
 def _chapter_text(page: Draft, overwrite: frozenset[str], problems: Problems) -> str:
@@ -142,16 +136,32 @@ def name_of(root: Path, path: Path) -> str:
     return Path(os.path.relpath(path, root)).as_posix()
 
 
-def _check_overwrite(request: Request, found: Sequence[Draft], problems: Problems) -> None:
-    known = {block.name for page in found for block in page.chapter.blocks}
-    for name in sorted(request.overwrite - known):
-        problems.add(f"--overwrite {name}: no chapter has such a block", hint=near(name, known))
+def write(root: Path, request: Request) -> Answer:
+    """Write all files that differ, and return what became of each and what a reader should know of values.
+
+    A build of the whole project leaves a stamp, by which the next check knows that nothing changed.
+    """
+    with locked(root / PROJECT_FILE):
+        hashes = _input_hashes(root) if request.is_whole() else None
+        built = build_project(root, request)
+        _refuse_edits(built, request.overwrite)
+        became = publish(built.files, {page.path: page.data for page in built.pages})
+        talk = [] if hashes is None else _leave_stamp(built, hashes)
+    talk += [f"{report.name}: {finding}" for report in built.reports for finding in report.findings]
+    talk += [str(each) for page in built.pages for each in warnings(page.chapter)]
+    talk.append(_counts(list(became.values()), built))
+    names = {path: path.absolute() for path in sorted(became)}
+    lines = [
+        f"{became[path]:9}  {full.relative_to(root) if full.is_relative_to(root) else path}"
+        for path, full in names.items()
+    ]
+    return Answer("\n".join(lines), found=False, talk="\n".join(talk))
 
 
-def refuse_edits(made: Edition, overwrite: frozenset[str]) -> None:
+def _refuse_edits(built: BuiltProject, overwrite: frozenset[str]) -> None:
     """Raise every block that somebody edited by hand and that a build would change."""
     problems = Problems()
-    for page in made.pages:
+    for page in built.pages:
         for block in page.protected():
             if block.name not in overwrite:
                 place = Place(page.chapter.name, block.line, block.column)
@@ -160,17 +170,8 @@ def refuse_edits(made: Edition, overwrite: frozenset[str]) -> None:
     problems.raise_any()
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What a stamp watches: patterns by folder, and the hash that each file had before it was read."""
-
-    where: Mapping[str, tuple[str, ...]]
-    files: Mapping[str, str]
-
-
-def watched(root: Path) -> Watched:
-    """Return what a stamp watches, to be called before a build: a file that is edited during it is stale."""
-    where = project(root)
+def _patterns(where: Project) -> dict[str, tuple[str, ...]]:
+    """Return what a stamp watches: for each folder the patterns of the files in it."""
     patterns: dict[str, tuple[str, ...]] = {".": (PROJECT_FILE, *where.chapters)}
     for folder, pattern in (
         (where.reports, "*.toml"),
@@ -179,39 +180,35 @@ def watched(root: Path) -> Watched:
         (where.templates, "**/*.j2"),
     ):
         patterns[folder] = (*patterns.get(folder, ()), pattern)
-    return Watched(patterns, {name: stamp.hash_of(root / name) for name in stamp.inputs(root, patterns)})
+    return patterns
 
 
-def stamp_text(made: Edition, seen: Watched) -> str:
-    """Return the stamp of what was read and of what was written, as its bytes should be."""
-    tables = [table.source for each in made.built for table in each.worked.plan.tables.values()]
+def _input_hashes(root: Path) -> dict[str, str]:
+    """Return hashes of all inputs, to be called before a build: a file that is edited during it is stale."""
+    return {name: stamp.hash_of(root / name) for name in stamp.inputs(root, _patterns(project(root)))}
+
+
+def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str]) -> list[str]:
+    """Write the stamp of what was read and what was written; return what to tell if that fails."""
+    tables = [table.source for each in built.reports for table in each.worked.plan.tables.values()]
     named = {source.name: stamp.hash_of(source.path) for source in tables if source is not None}
     outputs = {
-        name_of(made.root, path): hashlib.sha256(data).hexdigest() for path, data in made.files.items()
+        name_of(built.root, path): hashlib.sha256(data).hexdigest() for path, data in built.files.items()
     }
-    return stamp.stamp_text(seen.where, {**named, **seen.files, **outputs})
+    text = stamp.stamp_text(_patterns(built.project), {**named, **hashes, **outputs})
+    try:
+        publish({stamp.stamp_path(built.root): text.encode()})
+    except LedgerError as error:
+        return [f"{error}: the next check will do the whole work"]
+    return []
 
 
-_FAILED = "failed claim"
-
-
-def notes(made: Edition) -> tuple[str, ...]:
-    """Return what a reader should know of values, and what of the chapters works in an unexpected way."""
-    found = [f"{built.name}: {finding}" for built in made.built for finding in built.findings]
-    return (*found, *(str(each) for page in made.pages for each in warnings(page.chapter)))
-
-
-def counts(became: Mapping[Path, str], made: Edition) -> str:
+def _counts(became: Sequence[str], built: BuiltProject) -> str:
     """Return how many files were written and unchanged, and how many cells to look at."""
-    totals = {KNIFE_EDGE: 0, INEXACT: 0, "error value": 0, _FAILED: 0}
-    for built in made.built:
-        for finding in built.findings:
-            if finding.what == FAILS:
-                totals[_FAILED] += 1
-            else:
-                totals[finding.what if finding.what in totals else "error value"] += finding.rows
-    files = list(became.values())
-    words = [f"{files.count(word)} {word}" for word in ("written", "unchanged")]
-    for word, count in totals.items():
-        words.append(f"{count} {word}{'' if count == 1 or word == INEXACT else 's'}")
-    return ", ".join(words)
+    totals = dict.fromkeys((KNIFE_EDGE, INEXACT, _ERROR_VALUE, _FAILED), 0)
+    for finding in (each for report in built.reports for each in report.findings):
+        word = _FAILED if finding.what == FAILS else finding.what
+        totals[word if word in totals else _ERROR_VALUE] += 1 if word == _FAILED else finding.rows
+    files = [f"{became.count(word)} {word}" for word in ("written", "unchanged")]
+    cells = [f"{count} {word if word == INEXACT else plural(count, word)}" for word, count in totals.items()]
+    return ", ".join((*files, *cells))

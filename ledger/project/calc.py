@@ -11,6 +11,7 @@ from ledger.book.render import EvaluatedReport, render_text
 from ledger.declarations.model import Calc, Claim, Scalar, Sheet, Table, TableField, View, listed
 from ledger.declarations.scenario import NUMBERED
 from ledger.declarations.toml import Declared, load
+from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.plan.names import Models, Settings, gather
 from ledger.plan.plan import ID
@@ -36,26 +37,33 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What can be asked of a report: each option with the inputs that it may stand for."""
+class AskedReport:
+    """A report that is asked something: each option that it has with the inputs that it may stand for.
 
+    These are all its inputs by their own names, and the names that it declares.
+    """
+
+    declared: Declared
     names: Mapping[str, tuple[str, ...]]
     calc: Calc
     library: Models
 
 
-def options_of(declared: Declared, problems: Problems) -> Options:
-    """Return the options of a report: all its inputs by their own names, and the names it declares."""
+def asked(root: Path, report: str) -> AskedReport:
+    """Return a report with its options; raise every mistake in its declarations."""
+    problems = Problems()
+    found = load(root, [report], problems)
+    raise_located(problems, root)
+    (declared,) = found
     library = gather(declared, problems)
-    own = [name for name in library.settable() if not _leads(library, name)]
-    names: dict[str, tuple[str, ...]] = {spelled(name): (name,) for name in own}
+    raise_located(problems, root)
     calc = declared.report.calc or Calc(next(iter(declared.report.views), ""))
+    lookups = {name for name, lookup in library.lookups.items() if lookup.value.by}
+    names: dict[str, tuple[str, ...]] = {
+        spelled(name): (name,) for name in library.settable() if name not in lookups
+    }
     names |= {spelled(option): listed(inputs) for option, inputs in calc.options.items()}
-    return Options(names, calc, library)
-
-
-def _leads(library: Models, name: str) -> bool:
-    return name in library.lookups and bool(library.lookups[name].value.by)
+    return AskedReport(declared, names, calc, library)
 
 
 def spelled(name: str) -> str:
@@ -67,46 +75,50 @@ def spelled(name: str) -> str:
     return name.replace("_", "-").lower()
 
 
-def answered(declared: Declared, options: Options, question: Question) -> EvaluatedReport:
+def answered(asked: AskedReport, question: Question) -> EvaluatedReport:
     """Return the report worked out with what the question sets; raise every mistake."""
     problems = Problems()
-    report = declared.report
-    sheets = {report.views[name].sheet for name in question.views}
-    given, lists = _set(options, question.options)
-    table = None if question.rows is None else _table(question.rows, options)
-    changed = {
-        name: _changed(sheet, _free(sheet, lists, options.library), table)
-        for name, sheet in report.sheets.items()
-        if name in sheets
+    declared, report = asked.declared, asked.declared.report
+    settings, lists = _set(asked, question.options)
+    table = None if question.rows is None else _table(question.rows, asked)
+    sheets = {
+        name: _changed(report.sheets[name], lists, table, asked.library)
+        for name in dict.fromkeys(report.views[view].sheet for view in question.views)
     }
-    views = {name: _open(report.views[name], changed) for name in question.views}
-    claims = _printed_claims(report.claims, views)
-    asked = replace(report, sheets=changed, views=views, claims=claims, charts={}, calc=None)
-    if table is not None:
-        asked = replace(asked, tables={**report.tables, _ROWS: table})
-    models = (*declared.models[:-1], (declared.file, asked))
-    found = evaluated_report(replace(declared, report=asked, models=models), given, problems)
+    views = {name: _open(report.views[name], sheets) for name in question.views}
+    changed = replace(
+        report,
+        sheets={name: sheets[name] for name in report.sheets if name in sheets},
+        views=views,
+        claims=_printed_claims(report.claims, views),
+        charts={},
+        calc=None,
+        tables=report.tables if table is None else {**report.tables, _ROWS: table},
+    )
+    models = (*declared.models[:-1], (declared.file, changed))
+    found = evaluated_report(replace(declared, report=changed, models=models), settings, problems)
     raise_located(problems, declared.root)
-    given.check_used(problems)
+    settings.check_used(problems)
     raise_located(problems, declared.root)
     return found
 
 
-def _set(options: Options, asked: Mapping[str, Sequence[str]]) -> tuple[Settings, dict[str, list[Scalar]]]:
+def _set(
+    asked: AskedReport, options: Mapping[str, Sequence[str]]
+) -> tuple[Settings, dict[str, list[Scalar]]]:
     """Return the inputs that options set, and those of them that have several values."""
-    given, spelling = {}, {}
-    for option, texts in asked.items():
-        name = _meant(options, option, texts)
-        given[name], spelling[name] = tuple(texts), f"--{option}"
-    # The list itself is read from what is given; here it only makes the rows.
-    return Settings(given, spelling), {name: list(texts) for name, texts in given.items() if len(texts) > 1}
+    inputs = {_input(asked, option, texts): option for option, texts in options.items()}
+    texts_of = {name: tuple(options[option]) for name, option in inputs.items()}
+    settings = Settings(texts_of, {name: f"--{option}" for name, option in inputs.items()})
+    # The list itself is read from the settings; here it only makes the rows.
+    return settings, {name: list(texts) for name, texts in texts_of.items() if len(texts) > 1}
 
 
-def _meant(options: Options, option: str, texts: Sequence[str]) -> str:
+def _input(asked: AskedReport, option: str, texts: Sequence[str]) -> str:
     """Return the input that an option stands for: the first whose kind takes its texts."""
-    names = options.names[option]
+    names = asked.names[option]
     for name in names:
-        entry = options.library.inputs.get(name)
+        entry = asked.library.inputs.get(name)
         if entry is None or entry.value.kind == "text" or all(map(_is_number, texts)):
             return name
     return names[0]
@@ -120,14 +132,10 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _free(sheet: Sheet, lists: Mapping[str, list[Scalar]], library: Models) -> dict[str, list[Scalar]]:
-    """Return the lists that a sheet can take: its rows give the other names."""
+def _changed(sheet: Sheet, lists: Mapping[str, list[Scalar]], table: Table | None, library: Models) -> Sheet:
+    """Return a sheet with the rows that the question asks for; what the rows' tables give is not set."""
     tables = [library.tables[name].value for name in listed(sheet.rows) if name in library.tables]
-    return {name: items for name, items in lists.items() if not any(name in table.fields for table in tables)}
-
-
-def _changed(sheet: Sheet, lists: Mapping[str, list[Scalar]], table: Table | None) -> Sheet:
-    """Return a sheet with the rows that the question asks for; what its file gives is not set."""
+    lists = {name: items for name, items in lists.items() if not any(name in each.fields for each in tables)}
     if table is None:
         return replace(sheet, set={**sheet.set, **lists})
     kept = {name: value for name, value in sheet.set.items() if name not in table.fields}
@@ -153,15 +161,19 @@ def _open(view: View, sheets: Mapping[str, Sheet]) -> View:
     return replace(view, kind="table", template=[])
 
 
-def _table(path: Path, options: Options) -> Table:
+def _table(path: Path, asked: AskedReport) -> Table:
     """Return a table over a CSV file: its columns that are inputs, by their own or by a declared name."""
-    header = _header(path)
-    by_name = {name.lower(): name for name in (*options.library.inputs, *options.library.lookups)}
-    aliases = {option: names[0] for option, names in options.names.items()}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = [cell.strip() for cell in next(csv.reader(file), [])]
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(Problem(f"cannot be read: {error}", Place(str(path)))) from None
+    by_name = {name.lower(): name for name in (*asked.library.inputs, *asked.library.lookups)}
+    aliases = {option: names[0] for option, names in asked.names.items()}
     fields: dict[str, TableField] = {}
     for column in header:
         name = by_name.get(column.lower()) or aliases.get(spelled(column))
-        entry = options.library.inputs.get(name or "")
+        entry = asked.library.inputs.get(name or "")
         if name is not None and name not in fields:
             kind, unit = (entry.value.kind, entry.value.unit) if entry else ("text", "")
             fields[name] = TableField(kind=kind, unit=unit, column=column)
@@ -171,72 +183,29 @@ def _table(path: Path, options: Options) -> Table:
     return Table(fields, path=str(path.absolute()), key="id" if "id" in header else NUMBERED[0])
 
 
-def _header(path: Path) -> list[str]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return [cell.strip() for cell in next(csv.reader(file), [])]
-    except (OSError, UnicodeDecodeError) as error:
-        raise LedgerError(Problem(f"cannot be read: {error}", Place(str(path)))) from None
-
-
-#: What an answer can be printed as.
-TEXT, CSV, JSON, MARKDOWN = "txt", "csv", "json", "md"
-
-
-@dataclass(frozen=True, slots=True)
-class AskedReport:
-    """A report that is asked something, and the options that it has."""
-
-    declared: Declared
-    options: Options
-
-
-@dataclass(frozen=True, slots=True)
-class CalcAnswer:
-    """What is printed as data, what is talk beside it, and what it was worked out from."""
-
-    data: str
-    talk: str
-    worked: EvaluatedReport
-
-
-def asked(root: Path, report: str) -> AskedReport:
-    """Return a report with its options; raise every mistake in its declarations."""
-    problems = Problems()
-    found = load(root, [report], problems)
-    raise_located(problems, root)
-    options = options_of(found[0], problems)
-    raise_located(problems, root)
-    return AskedReport(found[0], options)
-
-
-def views_of(options: Options, form: str, *, sweep: bool) -> tuple[str, ...]:
+def views_of(asked: AskedReport, form: str, *, sweep: bool) -> tuple[str, ...]:
     """Return the names of the views that answer in a form."""
-    calc = options.calc
-    if sweep:
-        if not calc.sweep:
-            raise LedgerError(Problem("the report declares no sweep", hint="[calc] sweep = 'VIEW'"))
-        return listed(calc.sweep)
-    return listed(calc.csv) if form == CSV and calc.csv else listed(calc.view)
+    calc = asked.calc
+    if sweep and not calc.sweep:
+        raise LedgerError(Problem("the report declares no sweep", hint="[calc] sweep = 'VIEW'"))
+    return listed(calc.sweep if sweep else calc.csv if form == "csv" and calc.csv else calc.view)
 
 
-def answer(what: AskedReport, question: Question, form: str) -> CalcAnswer:
-    """Return the answer to a question as text, CSV, JSON or Markdown."""
-    worked = answered(what.declared, what.options, question)
-    by_name = {view.name: view for view in worked.views}
-    views = [by_name[name] for name in question.views]
-    if form == JSON:
-        return CalcAnswer(
-            json.dumps([_object(view) for view in views], ensure_ascii=False, indent=2), "", worked
-        )
-    if form == CSV:
-        talk = "\n".join(_texts(worked, views[:-1], TEXT))
-        return CalcAnswer(_texts(worked, [_without_ids(views[-1])], CSV)[0], talk, worked)
-    return CalcAnswer("\n\n".join(_texts(worked, views, form)), "", worked)
+def answer(worked: EvaluatedReport, form: str) -> Answer:
+    """Return the views of a report as text ("txt"), CSV, JSON or Markdown ("md")."""
+    match form:
+        case "json":
+            rows = [_object(view) for view in worked.views]
+            return Answer(json.dumps(rows, ensure_ascii=False, indent=2), found=False)
+        case "csv":
+            *others, last = worked.views
+            talk = "\n".join(_text(worked, view, "txt") for view in others)
+            return Answer(_text(worked, _without_ids(last), "csv"), found=False, talk=talk)
+    return Answer("\n\n".join(_text(worked, view, form) for view in worked.views), found=False)
 
 
-def _texts(worked: EvaluatedReport, views: Sequence[TabulatedView], form: str) -> list[str]:
-    return [render_text(worked.press, view, form).rstrip("\n") for view in views]
+def _text(worked: EvaluatedReport, view: TabulatedView, form: str) -> str:
+    return render_text(worked.press, view, form).rstrip("\n")
 
 
 def _without_ids(view: TabulatedView) -> TabulatedView:
@@ -247,6 +216,7 @@ def _without_ids(view: TabulatedView) -> TabulatedView:
 
 
 def _object(view: TabulatedView) -> dict[str, object]:
+    """Return a view as JSON has it: its name, and each row by column with numbers where texts are such."""
     rows = [dict(zip(view.full_names, map(_scalar, row), strict=True)) for row in view.full]
     return {"view": view.name, "rows": rows}
 
@@ -261,10 +231,10 @@ def _scalar(text: str) -> float | int | str:
     return text
 
 
-def check_options(options: Options, unknown: Sequence[str], fixed: Mapping[str, object]) -> None:
+def check_options(asked: AskedReport, unknown: Sequence[str], fixed: Mapping[str, object]) -> None:
     """Raise every option that the report does not have, with its near miss."""
     names = [each.partition("=")[0] for each in unknown if each.startswith("--")]
-    known = [f"--{name}" for name in (*options.names, *fixed)]
+    known = [f"--{name}" for name in (*asked.names, *fixed)]
     problems = [Problem(f"no option {name!r}", Place("calc"), near(name, known)) for name in names]
     if not problems and unknown:
         problems = [Problem(f"{unknown[0]!r} belongs to no option", Place("calc"))]

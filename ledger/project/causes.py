@@ -6,7 +6,7 @@ comes from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,18 +17,19 @@ from ledger.errors import LedgerError, Place
 from ledger.evaluate.trace import Spot, leaves, names_behind
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Claimed, Computed, Given, Node, PlannedTable
-from ledger.project.build import Built, Edition, origins
+from ledger.project.build import BuiltProject, BuiltReport, origins
 from ledger.project.differences import GONE, ReportCell
 from ledger.values import number_text
+from ledger.xlsx.changes import NEW, moves
 from ledger.xlsx.record import Snapshot, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ledger.book.render import EvaluatedReport
+    from ledger.evaluate.lookups import TableRows
     from ledger.xlsx.cells import CellValue
 
-_LEDGER_FILE = ".xlsx"
 #: What is known to have changed in a file, by its name or its ending.
 _WHOLE = {
     PROJECT_FILE: "the language",
@@ -39,7 +40,7 @@ _WHOLE = {
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A change: where it stands, what is called how, from what to what.
+    """A change: its place, the name of what changed, its text before and now.
 
     `changed` says of which input: its table, key and field, of a row its table and key.  A sheet's own input
     has no table and REPORT/SHEET as the key; a formula has "=" as the table and its file as the key; a file
@@ -62,9 +63,9 @@ class Cause:
         return not any(self.changed)
 
 
-def causes(made: Edition) -> tuple[Cause, ...]:
-    """Return every change that the committed workbooks can tell, in the order of the reports."""
-    return tuple(dict.fromkeys(cause for built in made.built for cause in _of_report(made, built)))
+def causes(built: BuiltProject) -> tuple[Cause, ...]:
+    """Return every change since the committed workbooks were written, in the order of the reports."""
+    return tuple(dict.fromkeys(cause for each in built.reports for cause in _ReportCauses(built, each).all()))
 
 
 def explains(
@@ -83,7 +84,7 @@ def explains(
 
 
 def _reached(worked: EvaluatedReport, spot: Spot) -> Iterator[tuple[str, str, str]]:
-    """Yield what a cell comes from, spelled as causes spell it."""
+    """Yield the inputs, rows and formulas a cell comes from, each as `Cause.changed` names it."""
     for leaf in leaves(worked.plan, worked.result, spot):
         key = leaf.key if leaf.table else f"{worked.plan.name}/{spot.sheet}"
         yield leaf.table, key, leaf.field
@@ -93,78 +94,107 @@ def _reached(worked: EvaluatedReport, spot: Spot) -> Iterator[tuple[str, str, st
         yield "=", worked.plan.sheets[spot.sheet].nodes[name].place.file, name
 
 
-def _of_report(made: Edition, built: Built) -> Iterator[Cause]:
-    """Yield the changes of one report: those known exactly, then the files that changed."""
-    name = f"{built.name}{_LEDGER_FILE}"
-    path = made.root / made.project.reports / built.name / name
-    if not path.is_file():
-        return
-    try:
-        old = snapshot(name, path.read_bytes())
-    except LedgerError:
-        return
-    yield from _inputs(made, built, old)
-    yield from _given(made, built, old)
-    yield from _formulas(made, built, old)
-    now = origins(built.worked)
-    for file in sorted({*now, *old.files}) if old.files else ():  # an older build left no record
-        if old.files.get(file) != now.get(file):
-            new = "changed" if file in now and file in old.files else "added or removed"
-            yield Cause(file, _WHOLE.get(file, _WHOLE[PurePosixPath(file).suffix]), "", new)
+@dataclass(frozen=True, slots=True)
+class _ReportCauses:
+    """Compares a report with the record of its committed workbook."""
 
+    project: BuiltProject
+    report: BuiltReport
 
-def _inputs(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
-    """Yield inputs of scenario tables that changed, rows that came, went or changed places."""
-    plan, result = built.worked.plan, built.worked.result
-    for name, table in plan.tables.items():
-        before, now = old.rows.get(table.sheet or name, {}), result.tables[name]
-        if not before:
-            continue
+    def all(self) -> Iterator[Cause]:
+        """Yield the changes of the report: those known exactly, then the files that changed."""
+        name = f"{self.report.name}.xlsx"
+        folder = self.project.root / self.project.project.reports / self.report.name
+        try:
+            old = snapshot(name, (folder / name).read_bytes())
+        except (OSError, LedgerError):  # never written, or none of ours
+            return
+        for table in self.report.worked.plan.tables.values():
+            if before := old.rows.get(table.sheet or table.name):
+                yield from self.table(table, before)
+        yield from self.inputs(old)
+        yield from self.formulas(old)
+        now = origins(self.report.worked)
+        for file in sorted({*now, *old.files}) if old.files else ():  # an older build left no record
+            if old.files.get(file) != now.get(file):
+                new = "changed" if file in now and file in old.files else "added or removed"
+                yield Cause(file, _WHOLE.get(file, _WHOLE[PurePosixPath(file).suffix]), "", new)
+
+    def table(self, table: PlannedTable, before: Mapping[str, Mapping[str, CellValue]]) -> Iterator[Cause]:
+        """Yield fields of a table that changed, rows that came, went or changed places."""
+        now = self.report.worked.result.tables[table.name]
+        # A row of a list goes by the value of an input on a sheet.
+        word = "row" if table.source else f"{table.place.keys[1]} {table.fields[0].name}"
         keys = [key.replace("|", "/") if table.sheet else key for key in now.keys]
         for row, key in enumerate(keys):
             if key not in before:
-                place, changed = _row_place(made, built, table, row, ""), (name, now.keys[row], "")
-                yield Cause(place, f"{_row_word(table)} {key}", "", "new", changed)
-                continue
-            for field in table.fields:
-                values = now.fields[field.name]
-                blank = values.errors is not None and bool(values.errors[row])
-                new = "blank" if blank else _text(values.data[row], field)
-                was = _text(before[key].get(field.name), field)
-                if was != new:
-                    place = _row_place(made, built, table, row, field.name)
-                    changed = (name, now.keys[row], field.name)
-                    yield Cause(place, _header(table, field.name), was, new, changed)
-            yield from _documents(made, built, table, row, before[key])
-        yield from _rows(made, table, [*before], keys)
+                place, changed = self.row_place(table, row, ""), (table.name, now.keys[row], "")
+                yield Cause(place, f"{word} {key}", "", NEW, changed)
+            else:
+                for header, field, was, new in _fields(table, now, row, before[key]):
+                    changed = (table.name, now.keys[row], field)
+                    yield Cause(self.row_place(table, row, header), header, was, new, changed)
+        place = table.source.name if table.source else self.line(table.place)
+        for key, became in moves([*before], keys):
+            if became != NEW:
+                what = f"{word} {key}" if key else "rows" if table.source else word
+                yield Cause(place, what, "", became, (table.name, key, ""))
+
+    def row_place(self, table: PlannedTable, row: int, header: str) -> str:
+        """Return file and line of a row's cell under a header, of its first cell if that is empty."""
+        rows = self.report.worked.result.tables[table.name].scenario
+        if rows is None:
+            return self.line(table.place.inside(row))
+        place = scenario.place(rows, row, header or next(iter(rows.columns)))
+        return f"{place.file}:{place.line}"
+
+    def inputs(self, old: Snapshot) -> Iterator[Cause]:
+        """Yield inputs of the sheets' own blocks that changed."""
+        for sheet in self.report.worked.plan.sheets.values():
+            before = old.blocks.get(sheet.name, {})
+            for node in sheet.nodes.values():
+                if isinstance(node.how, Given) and node.name in before:
+                    was, new = _text(before[node.name], node), _text(node.how.value, node)
+                    if was != new:
+                        changed = ("", f"{self.report.name}/{sheet.name}", node.name)
+                        own = node.place.keys[:1] == ("sheets",)
+                        what = f"{sheet.name} {node.name}" if own else node.name
+                        yield Cause(self.line(node.place), what, was, new, changed)
+
+    def formulas(self, old: Snapshot) -> Iterator[Cause]:
+        """Yield formulas that changed."""
+        for sheet in self.report.worked.plan.sheets.values():
+            for node in sheet.nodes.values():
+                was, new = old.formulas.get((sheet.name, node.name)), formula_text(node)
+                if isinstance(node.how, Computed | Claimed) and was is not None and was != new:
+                    changed = ("=", node.place.file, node.name)
+                    yield Cause(self.line(node.place), node.name, was, new, changed)
+
+    def line(self, place: Place) -> str:
+        """Return file and line of a declaration, the file alone where no line is known."""
+        found = located_place(place, self.project.root, self.project.project)
+        return f"{found.file}:{found.line}" if found.line else found.file
 
 
-def _documents(
-    made: Edition, built: Built, table: PlannedTable, row: int, before: Mapping[str, CellValue]
-) -> Iterator[Cause]:
-    """Yield what changed in columns that no field declares, as far as the workbook shows them."""
-    rows = built.worked.result.tables[table.name]
-    for header, texts in rows.scenario.documents.items() if rows.scenario else ():
-        was = before.get(header, texts[row])
-        if header not in rows.fields and (was or "") != texts[row]:
-            place = _row_place(made, built, table, row, header)
-            yield Cause(place, header, str(was or ""), texts[row], (table.name, rows.keys[row], header))
+def _fields(
+    table: PlannedTable, now: TableRows, row: int, before: Mapping[str, CellValue]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the header, the field's name and both texts of each field of a row that changed.
 
-
-def _rows(made: Edition, table: PlannedTable, before: Sequence[str], keys: Sequence[str]) -> Iterator[Cause]:
-    """Yield the rows of a table that went, and whether those that stayed changed places."""
-    place = table.source.name if table.source else _line(made, table.place)
-    for key in before:
-        if key not in keys:
-            yield Cause(place, f"{_row_word(table)} {key}", "", "gone", (table.name, key, ""))
-    if [key for key in before if key in keys] != [key for key in keys if key in before]:
-        what = "rows" if table.source else _row_word(table)
-        yield Cause(place, what, "", "in another order", (table.name, "", ""))
-
-
-def _row_word(table: PlannedTable) -> str:
-    """Return what a row is called: of a list, the value of an input on a sheet."""
-    return "row" if table.source else f"{table.place.keys[1]} {table.fields[0].name}"
+    Columns that no field declares come last, as far as the workbook holds them.
+    """
+    headers = {each.name: each.column for each in table.typed}
+    for field in table.fields:
+        values = now.fields[field.name]
+        blank = values.errors is not None and bool(values.errors[row])
+        new = "blank" if blank else _text(values.data[row], field)
+        was = _text(before.get(field.name), field)
+        if was != new:
+            yield headers.get(field.name, field.name), field.name, was, new
+    for header, texts in now.scenario.documents.items() if now.scenario else ():
+        was = str(before.get(header, texts[row]) or "")
+        if header not in now.fields and was != texts[row]:
+            yield header, header, was, texts[row]
 
 
 def _text(value: object, node: Node) -> str:
@@ -175,46 +205,3 @@ def _text(value: object, node: Node) -> str:
         return "blank"
     number = float(str(value))
     return number_text(number) if node.kind.whole else repr(number)
-
-
-def _header(table: PlannedTable, field: str) -> str:
-    return next((each.column for each in table.typed if each.name == field), field)
-
-
-def _row_place(made: Edition, built: Built, table: PlannedTable, row: int, field: str) -> str:
-    rows = built.worked.result.tables[table.name].scenario
-    if rows is None:
-        return _line(made, replace(table.place, keys=(*table.place.keys, row), offset=0))
-    place = scenario.place(rows, row, _header(table, field) if field else next(iter(rows.columns)))
-    return f"{place.file}:{place.line}"
-
-
-def _given(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
-    """Yield inputs of the sheets' own blocks that changed."""
-    plan = built.worked.plan
-    for sheet in plan.sheets.values():
-        before = old.blocks.get(sheet.name, {})
-        for node in sheet.nodes.values():
-            if isinstance(node.how, Given) and node.name in before:
-                was, new = _text(before[node.name], node), _text(node.how.value, node)
-                if was != new:
-                    changed = ("", f"{plan.name}/{sheet.name}", node.name)
-                    what = f"{sheet.name} {node.name}" if node.place.keys[:1] == ("sheets",) else node.name
-                    yield Cause(_line(made, node.place), what, was, new, changed)
-
-
-def _formulas(made: Edition, built: Built, old: Snapshot) -> Iterator[Cause]:
-    """Yield formulas that changed, and names that came or went."""
-    plan = built.worked.plan
-    for sheet in plan.sheets.values():
-        for node in sheet.nodes.values():
-            was = old.formulas.get((sheet.name, node.name))
-            computed = isinstance(node.how, Computed | Claimed)
-            if computed and was is not None and was != formula_text(node):
-                changed = ("=", node.place.file, node.name)
-                yield Cause(_line(made, node.place), node.name, was, formula_text(node), changed)
-
-
-def _line(made: Edition, place: Place) -> str:
-    found = located_place(place, made.root, made.project)
-    return f"{found.file}:{found.line}" if found.line else found.file

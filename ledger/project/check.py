@@ -1,34 +1,36 @@
-"""What is stale, which printed cells moved, and which changed input, formula or file moved them."""
+"""What is stale, which printed cells changed, and which changed input, formula or file changed them."""
 
 from __future__ import annotations
 
+import contextlib
 import html
 import itertools
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ledger.book import inject
-from ledger.display.answer import json_text
+from ledger.display.answer import Answer, json_text
 from ledger.errors import first_of
 from ledger.evaluate.trace import find
-from ledger.project.build import Edition, name_of
+from ledger.project.build import BuiltProject, Request, build_project, name_of
 from ledger.project.causes import Cause, causes, explains
 from ledger.project.differences import PrintedChange, ViewCells, printed_changes, view_cells
-from ledger.project.stamp import FRESH, FRESH_JSON
+from ledger.project.stamp import FRESH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from ledger.book.chapters import Draft
 
-    Views = Callable[[str], ViewCells | None]
+Views = Callable[[str], ViewCells | None]
 
-
-#: More moved cells of one file are not told.
-_MOST_PER_FILE = 60
+#: More changed cells of one file are left out; of those under one cause, the text leaves out more.
+_MOST_PER_FILE, _MOST = 60, 12
 MISSING, DIFFERS, EDITED = "missing", "stale", "edited by hand"
-_SHOWN_AS = (".md", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,86 +43,76 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """All stale files, the cells that moved, and the causes with the numbers of the cells each moved."""
+    """All stale files, the cells that changed, the causes with the numbers of the cells each changed."""
 
     stale: tuple[Stale, ...]
-    moved: tuple[PrintedChange, ...]
+    changes: tuple[PrintedChange, ...]
     causes: tuple[tuple[Cause, tuple[int, ...]], ...]
     repair: str
 
 
-def check(made: Edition) -> CheckResult:
+def answer(root: Path, form: str) -> Answer:
+    """Return what is stale in a project and why, as text or JSON, after a build that writes nothing."""
+    found = check(build_project(root, Request()))
+    return Answer(_json(found) if form == "json" else "\n".join(_lines(found)), bool(found.stale))
+
+
+def check(built: BuiltProject) -> CheckResult:
     """Return what differs between the files as they are and as they should be."""
-    pages = {page.path: page for page in made.pages}
-    views = _views(made)
+    pages = {page.path: page for page in built.pages}
+    views: Views = cache(partial(view_cells, {each.name: each.worked for each in built.reports}))
     stale: list[Stale] = []
     found: list[PrintedChange] = []
-    for path, data in sorted(made.files.items()):
-        name = name_of(made.root, path)
-        page = pages.get(path)
+    for path, data in sorted(built.files.items()):
+        name, page = name_of(built.root, path), pages.get(path)
         old = page.data if page else path.read_bytes() if path.is_file() else None
         edited = page is not None and bool(page.protected())
-        if old == data and not edited:
-            continue
-        stale.append(Stale(name, EDITED if edited else MISSING if old is None else DIFFERS))
-        here = _in_chapter(page, made, views) if page else _in_output(name, old, data, views)
-        found += itertools.islice(sorted(here, key=lambda each: each.line), _MOST_PER_FILE)
-    return CheckResult(tuple(stale), tuple(found), _assigned(made, found) if stale else (), _repair(made))
+        if old != data or edited:
+            stale.append(Stale(name, EDITED if edited else MISSING if old is None else DIFFERS))
+            here = _in_chapter(page, built, views) if page else _in_output(name, old, data, views)
+            found += itertools.islice(sorted(here, key=lambda each: each.line), _MOST_PER_FILE)
+    if not stale:
+        return CheckResult((), (), (), "")
+    blocks = sorted({block.name for page in built.pages for block in page.protected()})
+    repair = " ".join(["tile-ledger build", *(f"--overwrite {name}" for name in blocks)])
+    return CheckResult(tuple(stale), tuple(found), _assigned(built, found), repair)
 
 
-def _repair(made: Edition) -> str:
-    edited = sorted({block.name for page in made.pages for block in page.protected()})
-    return " ".join(["tile-ledger build", *(f"--overwrite {name}" for name in edited)])
+def _assigned(
+    built: BuiltProject, found: Sequence[PrintedChange]
+) -> tuple[tuple[Cause, tuple[int, ...]], ...]:
+    """Return each cause with the numbers of the cells it changed.
 
-
-def _assigned(made: Edition, found: Sequence[PrintedChange]) -> tuple[tuple[Cause, tuple[int, ...]], ...]:
-    """Return each cause with the numbers of the cells it moved.
-
-    That a file changed is told where no change in it is known that says more, or where a cell needs it.
+    That a file changed is a cause where no change in it is known that says more, or where a cell needs it.
     """
-    known = causes(made)
-    reports = {built.name: built.worked for built in made.built}
-    of_cell = cache(lambda cell: explains(reports, known, cell))
-    whole = tuple(cause for cause in known if cause.is_whole())
-    of_moved = [{cause for cell in each.cells for cause in of_cell(cell)} or set(whole) for each in found]
-    told: dict[tuple[str, ...], tuple[Cause, list[int]]] = {}
+    known = causes(built)
+    of_cell = cache(partial(explains, {each.name: each.worked for each in built.reports}, known))
+    whole = {cause for cause in known if cause.is_whole()}
+    of_change = [{cause for cell in each.cells for cause in of_cell(cell)} or whole for each in found]
+    merged: dict[tuple[str, ...], tuple[Cause, list[int]]] = {}
     for cause in known:
-        # An input of several sheets is told once.
-        _, numbers = told.setdefault((cause.place, cause.what, cause.old, cause.new), (cause, []))
-        numbers += (i for i, of in enumerate(of_moved) if cause in of and i not in numbers)
+        # An input of several sheets is one cause.
+        _, numbers = merged.setdefault((cause.place, cause.what, cause.old, cause.new), (cause, []))
+        numbers += (i for i, of in enumerate(of_change) if cause in of and i not in numbers)
     fine = {cause.file for cause in known if not cause.is_whole()}
     return tuple(
         (cause, tuple(sorted(of)))
-        for cause, of in told.values()
+        for cause, of in merged.values()
         if of or not cause.is_whole() or cause.file not in fine
     )
 
 
-def _views(made: Edition) -> Views:
-    """Return what finds a view by REPORT/VIEW, each worked out once and only if it is asked for."""
-    reports = {built.name: built.worked for built in made.built}
-
-    @cache
-    def view(name: str) -> ViewCells | None:
-        report, _, rest = name.partition("/")
-        return view_cells(reports[report], rest) if report in reports else None
-
-    return view
-
-
-def _in_chapter(page: Draft, made: Edition, views: Views) -> Iterator[PrintedChange]:
-    """Yield what moved in the blocks and values of a chapter."""
+def _in_chapter(page: Draft, built: BuiltProject, views: Views) -> Iterator[PrintedChange]:
+    """Yield what changed in the blocks and values of a chapter."""
     name, text = page.chapter.name, page.chapter.text
     for block, content in page.blocks():
         view = views(block.name)
         if view and (inject.is_stale(block, content) or inject.is_edited(block)):
             first, old = text.count("\n", 0, block.start) + 1, text[block.start : block.stop]
-            found = (
-                list(printed_changes(name, first, old, content, block.medium, view)) if block.content else []
-            )
+            changes = printed_changes(name, first, old, content, block.medium, view) if block.content else ()
             how = "written in another way" if block.content else "not written yet"
-            yield from found or [PrintedChange(name, block.line, block.name, "", how, ())]
-    plans = {built.name: (built.worked.plan, built.worked.result) for built in made.built}
+            yield from list(changes) or [PrintedChange(name, block.line, block.name, "", how, ())]
+    plans = {each.name: (each.worked.plan, each.worked.result) for each in built.reports}
     for value in page.chapter.values:
         wanted = page.values.get(value.key)
         if wanted is not None and inject.is_moved(value, wanted):
@@ -130,75 +122,57 @@ def _in_chapter(page: Draft, made: Edition, views: Views) -> Iterator[PrintedCha
 
 
 def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Iterator[PrintedChange]:
-    """Yield what moved in a view's Markdown, or in its text if that is a template of its own."""
-    report, _, file = name.rpartition("/")
-    view = views(f"{report.rpartition('/')[2]}/{file.rpartition('.')[0]}")
-    if old is None or view is None or not name.endswith(_SHOWN_AS):
+    """Yield what changed in a view's Markdown, or in its text if that is a template of its own."""
+    path = PurePosixPath(name)
+    view = views(f"{path.parent.name}/{path.stem}")
+    # Without a template of its own, the Markdown has the same changes as the text.
+    if old is None or view is None or path.suffix not in {".md", ".txt" if view.view.templates else ""}:
         return
-    if name.endswith(".txt") and not view.view.templates:
-        return  # its Markdown has told the same
-    try:
-        yield from printed_changes(
-            name, 1, old.decode("utf-8"), data.decode("utf-8"), name.rpartition(".")[2], view
-        )
-    except UnicodeDecodeError:
-        return
+    with contextlib.suppress(UnicodeDecodeError):
+        yield from printed_changes(name, 1, old.decode(), data.decode(), path.suffix[1:], view)
 
 
-# Cells that moved under one cause.
-_MOST = 12
-
-
-def drift_text(found: CheckResult) -> str:
-    """Return stale files and moved cells under the change that moved them, and how to repair them."""
+def _lines(found: CheckResult) -> Iterator[str]:
+    """Yield stale files and changed cells under the change that caused them, and how to repair them."""
     if not found.stale:
-        return FRESH
-    return "\n".join(_drift_lines(found))
-
-
-def _drift_lines(found: CheckResult) -> Iterator[str]:
-    told: set[int] = set()
+        yield FRESH
+        return
     for cause, numbers in found.causes:
-        change = f"{cause.old} → {cause.new}" if cause.old else cause.new
-        yield f"{cause.place} {cause.what} {change}"
-        yield from _moved_lines([found.moved[i] for i in numbers])
-        told.update(numbers)
-    rest = [each for i, each in enumerate(found.moved) if i not in told]
+        yield f"{cause.place} {cause.what} {f'{cause.old} → ' if cause.old else ''}{cause.new}"
+        yield from _cell_lines(found.changes[i] for i in numbers)
+    explained = {i for _, numbers in found.causes for i in numbers}
+    rest = [each for i, each in enumerate(found.changes) if i not in explained]
     if rest:
-        yield (
-            "no change of an input or a declaration explains these"
-            if found.causes
-            else "edited, or of an older build"
-        )
-        yield from _moved_lines(rest)
-    for each in found.stale:
-        yield f"{each.why:16}  {each.file}"
+        unexplained = "no change of an input or a declaration explains these"
+        yield unexplained if found.causes else "edited, or of an older build"
+        yield from _cell_lines(rest)
+    yield from (f"{each.why:16}  {each.file}" for each in found.stale)
     count = "1 file is" if len(found.stale) == 1 else f"{len(found.stale)} files are"
     yield f"{count} stale; run: {found.repair}"
 
 
-def _moved_lines(moved: list[PrintedChange]) -> Iterator[str]:
+def _cell_lines(changes: Iterable[PrintedChange]) -> Iterator[str]:
+    """Yield the place and both texts of the first cells that changed, and how many more there are."""
     lines = []
-    for each in moved:
+    for each in changes:
         where = f"  {each.where}" if each.where else ""
         lines.append(f"{each.file}:{each.line}{where}  {each.old or '∅'} → {each.new or '∅'}")
     yield from (f"  {line}" for line in first_of(lines, _MOST))
 
 
-def drift_json(found: CheckResult) -> str:
+def _json(found: CheckResult) -> str:
     """Return the same as one JSON object."""
-    if not found.stale:
-        return FRESH_JSON
-    moved = [{key: value for key, value in asdict(each).items() if key != "cells"} for each in found.moved]
-    causes = [
-        {"place": cause.place, "what": cause.what, "old": cause.old, "new": cause.new, "moved": list(numbers)}
-        for cause, numbers in found.causes
-    ]
     return json_text(
         {
-            "fresh": False,
-            "causes": causes,
-            "moved": moved,
+            "fresh": not found.stale,
+            "causes": [
+                {"place": each.place, "what": each.what, "old": each.old, "new": each.new, "moved": numbers}
+                for each, numbers in found.causes
+            ],
+            "moved": [
+                {key: value for key, value in asdict(each).items() if key != "cells"}
+                for each in found.changes
+            ],
             "stale": [asdict(each) for each in found.stale],
             "repair": found.repair,
         }

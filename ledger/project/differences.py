@@ -76,17 +76,16 @@ class ViewCells:
         return tuple(dict.fromkeys(cell for word in came for cell in self.words.get(word, ())))
 
 
-def view_cells(worked: EvaluatedReport, name: str) -> ViewCells | None:
-    """Return the view of a report that goes by `name`, None if there is none."""
-    texts = {view.name: view for view in worked.views}
-    for view in worked.plan.views:
-        if view.name == name and name in texts:
-            result = worked.result.sheets[view.sheet]
-            grid = cell_rows(view, result) if view.kind == "matrix" else {}
-            rows = row_numbers(view, result)
-            return ViewCells(
-                worked.plan.name, view, rows, grid, _cells_by_word(worked, view, rows, texts[name])
-            )
+def view_cells(reports: Mapping[str, EvaluatedReport], name: str) -> ViewCells | None:
+    """Return the cells of the view that goes by REPORT/VIEW, None if there is none."""
+    report, _, own = name.partition("/")
+    for worked in (reports[report],) if report in reports else ():
+        for view, text in zip(worked.plan.views, worked.views, strict=True):
+            if view.name == own:
+                result = worked.result.sheets[view.sheet]
+                grid = cell_rows(view, result) if view.kind == "matrix" else {}
+                rows = row_numbers(view, result)
+                return ViewCells(report, view, rows, grid, _cells_by_word(worked, view, rows, text))
     return None
 
 

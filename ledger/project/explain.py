@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.declarations.toml import located_place, project, report_names
-from ledger.display.answer import json_text
-from ledger.errors import Place, near
+from ledger.display.answer import Answer, json_text
+from ledger.errors import near
 from ledger.evaluate.trace import (
-    Leaf,
     Spot,
     dependents,
     find,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ledger.book.render import EvaluatedReport
     from ledger.evaluate.evaluate import Result
 
 
@@ -43,16 +43,26 @@ class Read:
     unit: str
     formula: str
 
+    def __str__(self) -> str:
+        """Return value, unit and formula as one text."""
+        value = f"{self.value} {self.unit}".rstrip()
+        return f"{value}  = {self.formula}" if self.formula else value
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainedInput:
-    """An input that a cell comes from: its value, the place it stands at, the source given for it."""
+    """An input that a cell comes from: its value, its place in a file, the source given for it."""
 
     name: str
     value: str
     unit: str
-    place: Place
+    place: str
     source: str
+
+    def __str__(self) -> str:
+        """Return value, unit, place and source as one text."""
+        value = f"{self.value} {self.unit}".rstrip()
+        return f"{value}  {self.place}" + (f"  ({self.source})" if self.source else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,13 @@ class Explanation:
     views: tuple[str, ...]
 
 
+def answer(root: Path, path: str, form: str) -> Answer:
+    """Return what is known of the cell that `path` names, as text or JSON."""
+    found = explained(root, path)
+    text = json_text(asdict(found)) if form == "json" else "\n".join(_lines(found))
+    return Answer(text, found=False)
+
+
 def explained(root: Path, path: str) -> Explanation:
     """Return what is known of the cell that `path` names, every place with its line."""
     report = path.partition("/")[0]
@@ -82,18 +99,11 @@ def explained(root: Path, path: str) -> Explanation:
     known = report_names(root, where)
     if report not in known:
         raise unknown(path, f"unknown report {report!r}", near(report, known))
-    worked = evaluated_reports(root, [report], {})
-    plan, result, spot = find(path, {each.plan.name: (each.plan, each.result) for each in worked})
-    found = explain(path, plan, result, spot)
-    inputs = tuple(replace(each, place=located_place(each.place, root, where)) for each in found.inputs)
-    workbook = f"{where.reports}/{report}/{report}.xlsx"
-    return replace(found, inputs=inputs, address=f"{workbook} {found.address}")
-
-
-def explain(path: str, plan: Plan, result: Result, spot: Spot) -> Explanation:
-    """Return what is known of one cell."""
+    (worked,) = evaluated_reports(root, [report], {})
+    plan, result, spot = find(path, {report: (worked.plan, worked.result)})
     node = plan.sheets[spot.sheet].nodes[spot.name]
     address, excel = _excel(plan, result, spot)
+    views = (view for view in plan.views if view.sheet == spot.sheet)
     return Explanation(
         path,
         node.label if node.label != node.name else "",
@@ -103,17 +113,29 @@ def explain(path: str, plan: Plan, result: Result, spot: Spot) -> Explanation:
         node.unit,
         printed_text(plan, result, spot),
         "; ".join(each for each in (node.source, node.note) if each),
-        address,
+        f"{where.reports}/{report}/{report}.xlsx {address}",
         excel,
-        tuple(_read(plan, result, Spot(spot.sheet, spot.row, name)) for name in reads(plan, spot)),
-        tuple(_source(plan, result, spot, leaf) for leaf in leaves(plan, result, spot)),
+        tuple(_reads(plan, result, spot)),
+        tuple(_inputs(worked, spot)),
         dependents(plan, spot),
-        tuple(view.name for view in plan.views if _prints(view.sheet, view.columns, spot)),
+        tuple(view.name for view in views if any(each.node == spot.name for each in view.columns)),
     )
 
 
-def _prints(sheet: str, columns: tuple[object, ...], spot: Spot) -> bool:
-    return sheet == spot.sheet and any(getattr(column, "node", "") == spot.name for column in columns)
+def _reads(plan: Plan, result: Result, spot: Spot) -> Iterator[Read]:
+    """Yield each name that a cell reads."""
+    for name in reads(plan, spot):
+        node = plan.sheets[spot.sheet].nodes[name]
+        yield Read(name, value_text(result, replace(spot, name=name)), node.unit, formula_text(node))
+
+
+def _inputs(worked: EvaluatedReport, spot: Spot) -> Iterator[ExplainedInput]:
+    """Yield each input that a cell comes from, its place by line and column."""
+    declared, nodes = worked.declared, worked.plan.sheets[spot.sheet].nodes
+    for leaf in leaves(worked.plan, worked.result, spot):
+        value = value_text(worked.result, replace(spot, name=leaf.name))
+        place = str(located_place(leaf.place, declared.root, declared.project))
+        yield ExplainedInput(leaf.name, value, nodes[leaf.name].unit, place, leaf.source)
 
 
 def _numbers(plan: Plan, result: Result, spot: Spot) -> str:
@@ -129,30 +151,19 @@ def _numbers(plan: Plan, result: Result, spot: Spot) -> str:
 
 
 def _put_in(plan: Plan, result: Result, spot: Spot, how: Computed) -> str:
+    """Return the text of a formula with values in place of names, negative ones in brackets."""
     text = how.text
     for name in sorted(names(how.declared), key=lambda each: each.start, reverse=True):
         end = name.start + len(name.id)
         # Inside an f-string a name stands at the beginning of the whole text.
         if text[name.start : end] == name.id:
-            value = value_text(result, Spot(spot.sheet, spot.row, name.id))
-            text = text[: name.start] + _quoted(plan, spot, name.id, value) + text[end:]
+            value = value_text(result, replace(spot, name=name.id))
+            if plan.sheets[spot.sheet].nodes[name.id].kind.kind == "text":
+                value = repr(value)
+            elif value.startswith("-"):
+                value = f"({value})"
+            text = text[: name.start] + value + text[end:]
     return text
-
-
-def _quoted(plan: Plan, spot: Spot, name: str, value: str) -> str:
-    kind = plan.sheets[spot.sheet].nodes[name].kind.kind
-    return repr(value) if kind == "text" else f"({value})" if value.startswith("-") else value
-
-
-def _read(plan: Plan, result: Result, spot: Spot) -> Read:
-    node = plan.sheets[spot.sheet].nodes[spot.name]
-    return Read(spot.name, value_text(result, spot), node.unit, formula_text(node))
-
-
-def _source(plan: Plan, result: Result, spot: Spot, leaf: Leaf) -> ExplainedInput:
-    node = plan.sheets[spot.sheet].nodes[leaf.name]
-    value = value_text(result, Spot(spot.sheet, spot.row, leaf.name))
-    return ExplainedInput(leaf.name, value, node.unit, leaf.place, leaf.source)
 
 
 def _excel(plan: Plan, result: Result, spot: Spot) -> tuple[str, str]:
@@ -169,12 +180,8 @@ def _excel(plan: Plan, result: Result, spot: Spot) -> tuple[str, str]:
 _LABEL = 10
 
 
-def explanation_text(found: Explanation) -> str:
-    """Return an explanation line by line, names aligned."""
-    return "\n".join(_explanation_lines(found))
-
-
-def _explanation_lines(found: Explanation) -> Iterator[str]:
+def _lines(found: Explanation) -> Iterator[str]:
+    """Yield an explanation line by line, names aligned."""
     yield f"{found.path}  {found.label}".rstrip()
     lines = {
         "formula": found.formula,
@@ -184,30 +191,12 @@ def _explanation_lines(found: Explanation) -> Iterator[str]:
         "source": found.source,
         "cell": f"{found.address}  {found.excel}".rstrip(),
     }
-    for label, text in lines.items():
-        if text:
-            yield f"  {label:{_LABEL}}{text}"
-    if found.reads:
-        yield "  reads"
-        width = max(len(each.name) for each in found.reads)
-        for read in found.reads:
-            value = f"{read.value} {read.unit}".rstrip()
-            yield f"    {read.name:{width}}  {value}" + (f"  = {read.formula}" if read.formula else "")
-    if found.inputs:
-        yield "  inputs"
-        width = max(len(each.name) for each in found.inputs)
-        for each in found.inputs:
-            value = f"{each.value} {each.unit}".rstrip()
-            yield f"    {each.name:{width}}  {value}  {each.place}" + (
-                f"  ({each.source})" if each.source else ""
-            )
+    yield from (f"  {label:{_LABEL}}{text}" for label, text in lines.items() if text)
+    for title, rows in (("reads", found.reads), ("inputs", found.inputs)):
+        if rows:
+            yield f"  {title}"
+            width = max(len(each.name) for each in rows)
+            yield from (f"    {each.name:{width}}  {each}" for each in rows)
     yield f"  {'moves':{_LABEL}}{', '.join(found.dependents) or 'nothing'}"
     if found.views:
         yield f"  {'views':{_LABEL}}{', '.join(found.views)}"
-
-
-def explanation_json(found: Explanation) -> str:
-    """Return the same as one JSON object."""
-    content = asdict(found)
-    content["inputs"] = [{**asdict(each), "place": str(each.place)} for each in found.inputs]
-    return json_text(content)

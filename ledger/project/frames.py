@@ -38,5 +38,5 @@ def _column(values: Values, length: int) -> np.ndarray[tuple[int], np.dtype[np.o
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV, its numbers with every digit."""
-    return str(frame.to_csv(index=False, lineterminator="\n"))
+    """Return a frame as CSV, its numbers with every digit; the last line has no end."""
+    return str(frame.to_csv(index=False, lineterminator="\n")).removesuffix("\n")

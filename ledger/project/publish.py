@@ -50,12 +50,12 @@ def publish(files: Mapping[Path, bytes], before: Mapping[Path, bytes] | None = N
     return {path: WRITTEN if path in staged else UNCHANGED for path in files}
 
 
-def content(path: Path) -> bytes:
-    """Return the bytes of a file that is named on the command line."""
+def content(path: Path, name: str = "") -> bytes:
+    """Return the bytes of a file that the command line names; errors call it `name` if that is not empty."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise LedgerError(Problem(f"cannot be read: {error.strerror}", Place(str(path)))) from None
+        raise LedgerError(Problem(f"cannot be read: {error.strerror}", Place(name or str(path)))) from None
 
 
 def _content(path: Path) -> bytes | None:

@@ -21,25 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ledger.plan.plan import Plan
-
-
-def evaluated_reports(
-    root: Path, names: Sequence[str], given: Mapping[str, str]
-) -> tuple[EvaluatedReport, ...]:
-    """Return the named reports worked out, all if none is named; every mistake is raised at once."""
-    problems = Problems()
-    found = evaluate_reports(root, names, Settings({name: (text,) for name, text in given.items()}), problems)
-    raise_located(problems, root)
-    return found
-
-
-def _press(declared: Declared, plan: Plan) -> Press:
-    """Return what the views of a report are rendered with."""
-    folder = declared.root / declared.project.templates
-    templates = Templates((folder, packaged("templates")), declared.project.templates)
-    return Press(plan, all_said(plan.language), templates)
-
 
 def raise_located(problems: Problems, root: Path) -> None:
     """Raise every problem with the line and column of its place; return if there is none."""
@@ -49,15 +30,26 @@ def raise_located(problems: Problems, root: Path) -> None:
         raise located(error, root, project(root)) from None
 
 
-def evaluate_reports(
-    root: Path, names: Sequence[str], settings: Settings, problems: Problems
+def evaluated_reports(
+    root: Path, names: Sequence[str], inputs: Mapping[str, str]
 ) -> tuple[EvaluatedReport, ...]:
-    """Return every report as far as it could be worked out, after telling what is wrong."""
+    """Return the named reports worked out, all if none is named; every mistake is raised at once."""
+    problems = Problems()
+    found = evaluate_reports(root, names, inputs, problems)
+    raise_located(problems, root)
+    return found
+
+
+def evaluate_reports(
+    root: Path, names: Sequence[str], inputs: Mapping[str, str], problems: Problems
+) -> tuple[EvaluatedReport, ...]:
+    """Return every report as far as it could be worked out, after adding what is wrong to `problems`."""
     reports = load(root, names, problems)
     complete = not problems.found
+    settings = Settings({name: (text,) for name, text in inputs.items()})
     found = tuple(evaluated_report(declared, settings, problems) for declared in reports)
     # A claim is about the inputs as declared; set from outside, it may be meant for no row.
-    for each in () if settings.given else found:
+    for each in () if inputs else found:
         check_meant(each.plan, each.result, problems)
     if complete:
         settings.check_used(problems)
@@ -65,20 +57,18 @@ def evaluate_reports(
 
 
 def evaluated_report(declared: Declared, settings: Settings, problems: Problems) -> EvaluatedReport:
-    """Return one report as far as it could be worked out, after telling what is wrong."""
+    """Return one report as far as it could be worked out, after adding what is wrong to `problems`."""
     plan = resolve(declared, settings, problems)
-    scenarios = {}
+    scenarios, notes = {}, {}
     for name, table in plan.tables.items():
-        rows = scenario.read(table.source, table.typed, problems) if table.source else None
-        if rows is not None:
+        if table.source and (rows := scenario.read(table.source, table.typed, problems)):
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
-    notes = {}
     for name, table in plan.tables.items():
-        read = (
-            scenario.read(table.notes, COLUMNS, problems) if table.notes and name in result.tables else None
-        )
-        if read is not None:
-            notes[name] = notes_on(table, result.tables[name], read, problems)
+        if table.notes and name in result.tables and (rows := scenario.read(table.notes, COLUMNS, problems)):
+            notes[name] = notes_on(table, result.tables[name], rows, problems)
     result = replace(result, notes=notes)
-    return EvaluatedReport(declared, plan, result, tabulate(plan, result, problems), _press(declared, plan))
+    folder = declared.root / declared.project.templates
+    templates = Templates((folder, packaged("templates")), declared.project.templates)
+    press = Press(plan, all_said(plan.language), templates)
+    return EvaluatedReport(declared, plan, result, tabulate(plan, result, problems), press)

@@ -83,7 +83,8 @@ def test_the_workbook_holds_what_is_told_of_its_cell(cell, tmp_path):
 
 def at_place(folder, place):
     """Return the text of a file from a line and a column on."""
-    return (folder / place.file).read_text(encoding="utf-8").splitlines()[place.line - 1][place.column - 1 :]
+    file, line, column = place.split(":")
+    return (folder / file).read_text(encoding="utf-8").splitlines()[int(line) - 1][int(column) - 1 :]
 
 
 @pytest.mark.parametrize(

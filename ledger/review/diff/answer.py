@@ -1,4 +1,4 @@
-"""What differs between workbooks, told: text for a terminal, Markdown, HTML, JSON."""
+"""What differs between workbooks: as text for a terminal, Markdown, an HTML page or JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.book.render import filled
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import and_more
-from ledger.review.diff.pairs import ADDED, CHANGED, REMOVED, SAME, UNREAD, Comparison
+from ledger.review.diff.diff import ADDED, CHANGED, REMOVED, SAME, UNREAD, Comparison
 from ledger.xlsx.changes import DISPLAY, FORMULA, SECTIONS, STRUCTURE, VALUE, Change
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _BECAME = {ADDED: "added", REMOVED: "removed", SAME: _NOTHING, UNREAD: "differs,
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One change as it is told: the whole place, what tells it from the others of its group, old and new."""
+    """One change: its address, the part of it that differs within its group, the texts before and now."""
 
     where: str
     short: str
@@ -42,7 +42,7 @@ class Group:
 
     @property
     def more(self) -> int:
-        """How many are not told one by one."""
+        """How many changes have no line of their own."""
         return self.count - len(self.lines)
 
 
@@ -67,22 +67,24 @@ class WorkbookChanges:
 
 def answer(found: Sequence[Comparison], form: str, tolerance: float) -> Answer:
     """Return what differs in one of the forms; the talk says what could not be compared."""
-    differs = any(each.became != SAME for each in found)
-    talk = "\n".join(line for each in found for line in _talk(each))
+    differing = [each for each in found if each.became != SAME]
+    changes = [_changes(each, None if form == "html" else _MOST) for each in differing]
+    same = _same(found)
+    rule = f"floats are equal within {tolerance:g} of the larger, integers and text exactly"
     match form:
         case "json":
-            data = _json(found, tolerance)
+            data = json_text({"tolerance": tolerance, "workbooks": [asdict(each) for each in found]})
         case "text":
-            data = "\n".join(_lines(found, tolerance))
+            lines = [line for each in changes for line in (*_lines(each), "")]
+            data = "\n".join([*lines, f"{same}; {rule}" if same else rule])
         case _:
-            most = None if form == "html" else _MOST
-            told = [_told(each, most) for each in found if each.became != SAME]
-            context = {"told": told, "same": _same(found), "rule": _rule(tolerance)}
+            context = {"workbooks": changes, "same": same, "rule": rule}
             data = filled(f"diff.{form}.j2", context, escape=form == "html").rstrip("\n")
-    return Answer(data, differs, talk)
+    return Answer(data, bool(differing), "\n".join(line for each in found for line in _talk(each)))
 
 
 def _talk(each: Comparison) -> Iterator[str]:
+    """Yield how many formulas of a side no program has computed, so that their values are not compared."""
     for side, count in each.uncomputed.items():
         many = "1 formula has" if count == 1 else f"{count} formulas have"
         yield (
@@ -91,12 +93,8 @@ def _talk(each: Comparison) -> Iterator[str]:
         )
 
 
-def _rule(tolerance: float) -> str:
-    return f"floats are equal within {tolerance:g} of the larger, integers and text exactly"
-
-
 def _same(found: Sequence[Comparison]) -> str:
-    """Return the line that tells workbooks without a difference, nothing if there is none."""
+    """Return the line that names or counts workbooks without a difference, nothing if there is none."""
     same = [each for each in found if each.became == SAME]
     if not same:
         return ""
@@ -105,35 +103,24 @@ def _same(found: Sequence[Comparison]) -> str:
     return f"{name}: {_COMPUTED if any(each.uncomputed for each in same) else _NOTHING}"
 
 
-def _lines(found: Sequence[Comparison], tolerance: float) -> Iterator[str]:
-    for each in found:
-        if each.became != SAME:
-            yield from _workbook(_told(each, _MOST))
-            yield ""
-    same = _same(found)
-    yield f"{same}; {_rule(tolerance)}" if same else _rule(tolerance)
-
-
-def _workbook(told: WorkbookChanges) -> Iterator[str]:
-    yield f"{told.name}: {told.became}"
-    for section in told.sections:
+def _lines(workbook: WorkbookChanges) -> Iterator[str]:
+    """Yield the changes of one workbook by section and group, a line each."""
+    yield f"{workbook.name}: {workbook.became}"
+    for section in workbook.sections:
         yield f"{section.title} ({section.count})"
         for group in section.groups:
+            texts = [f"{line.old} → {line.new}" if section.is_pair else line.new for line in group.lines]
             if group.count == 1:
-                yield f"  {group.lines[0].where}  {_change(group.lines[0], section)}"
+                yield f"  {group.lines[0].where}  {texts[0]}"
                 continue
             yield f"  {group.where} ({group.count})"
-            for line in group.lines:
-                yield f"    {line.short}  {_change(line, section)}"
+            yield from (f"    {line.short}  {text}" for line, text in zip(group.lines, texts, strict=True))
             if group.more:
                 yield f"    {and_more(group.more)}"
 
 
-def _change(line: Line, section: Section) -> str:
-    return f"{line.old} → {line.new}" if section.is_pair else line.new
-
-
-def _told(each: Comparison, most: int | None) -> WorkbookChanges:
+def _changes(each: Comparison, most: int | None) -> WorkbookChanges:
+    """Return the changes of one workbook by section and group, `most` of each group or all."""
     sections = tuple(_section(title, each.changes, most) for title in SECTIONS)
     sections = tuple(section for section in sections if section.count)
     counts = ", ".join(f"{section.title} {section.count}" for section in sections)
@@ -149,14 +136,14 @@ def _section(title: str, changes: Sequence[Change], most: int | None) -> Section
             kind = (change.old, change.new) if title == STRUCTURE else (change.column,)
             groups.setdefault((change.sheet, *kind), []).append(change)
     found = tuple(
-        Group(_place(title, key), len(each), tuple(_line(title, change) for change in each[:most]))
+        Group(
+            visible(key[0] if title == STRUCTURE else f"{key[0]}/*/{key[1]}"),
+            len(each),
+            tuple(_line(title, change) for change in each[:most]),
+        )
         for key, each in groups.items()
     )
     return Section(_TITLES[title], sum(group.count for group in found), title != STRUCTURE, found)
-
-
-def _place(title: str, key: tuple[str, ...]) -> str:
-    return visible(key[0] if title == STRUCTURE else f"{key[0]}/*/{key[1]}")
 
 
 def _line(title: str, change: Change) -> Line:
@@ -166,8 +153,3 @@ def _line(title: str, change: Change) -> Line:
         return Line(visible(where), visible(change.row or change.column), "", what)
     old, new = visible(change.old) or "∅", visible(change.new) or "∅"
     return Line(visible(where), visible(change.row), old, new)
-
-
-def _json(found: Sequence[Comparison], tolerance: float) -> str:
-    content = {"tolerance": tolerance, "workbooks": [asdict(each) for each in found]}
-    return json_text(content)

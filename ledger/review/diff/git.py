@@ -1,21 +1,32 @@
-"""What git keeps: the files of a revision, those of the working tree, the repository's own settings."""
+"""What git keeps, the files of a revision and of the working tree, and what it does with workbooks.
+
+It shows them as lines, and compares them in its difftool.  The commands for that name this machine's Python,
+so they stand in the repository's own configuration alone, which is never committed; `.gitattributes`, which
+is, says which files they are for.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Problem
+from ledger.project.publish import content
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 _FILE_MODES = frozenset({"100644", "100755"})
 # A spreadsheet that has a workbook open keeps its lock beside it, under the workbook's name.
 _LOCK = "~$"
+_ENABLE, _DISABLE = "enable", "disable"
+_DRIVER = "tile-ledger"
 _HINTS = {
     "not a git repository": "run it in a git repository, or name two workbooks",
     "dubious ownership": "git says how to trust it: git status",
@@ -52,7 +63,7 @@ def committed(inside: Repository, commit_: str, paths: Sequence[str], suffix: st
     found = {}
     for line in _texts(listed):
         about, _, name = line.partition("\t")
-        if _is_meant(name, suffix):
+        if _is_workbook(name, suffix):
             mode, _, blob = about.split(" ")
             if mode in _FILE_MODES:
                 found[name] = _git(inside.top, "cat-file", "blob", blob)
@@ -63,48 +74,63 @@ def present(inside: Repository, paths: Sequence[str], suffix: str) -> dict[str, 
     """Return the same of the working tree, with files that git does not know yet but would not ignore."""
     options = ("--cached", "--others", "--exclude-standard", "-z")
     listed = _git(inside.top, "ls-files", *options, "--", *_from_top(inside, paths))
-    names = sorted({name for name in _texts(listed) if _is_meant(name, suffix)})
+    names = sorted({name for name in _texts(listed) if _is_workbook(name, suffix)})
     files = {name: inside.top / name for name in names}
-    return {name: _content(path) for name, path in files.items() if path.is_file() and not path.is_symlink()}
+    files = {name: path for name, path in files.items() if path.is_file() and not path.is_symlink()}
+    return {name: content(path, path.name) for name, path in files.items()}
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _refused(f"{path.name}: cannot be read: {error.strerror}") from None
+def switched(here: Path, switch: str | None) -> Answer:
+    """Return the settings for workbooks: set by "enable", taken out by "disable", without a switch as is."""
+    inside = repository(here)
+    before, wanted = _settings(inside), _wanted()
+    became = dict.fromkeys(wanted, "unchanged" if switch else "is set")
+    for key, value in wanted.items():
+        if switch == _ENABLE and before.get(key) != value:
+            _git(inside.top, "config", "--local", "--replace-all", key, value)
+            became[key] = "set"
+        elif switch == _DISABLE and key in before:
+            _git(inside.top, "config", "--local", "--unset-all", key)
+            became[key] = "taken out"
+    after = _settings(inside)
+    lines = []
+    for key, word in became.items():
+        known = word if key in after or word == "taken out" else "not set"
+        lines.append(f"{known:9}  {key}" + (f" = {after[key]}" if key in after else ""))
+    attribute = _texts(_git(inside.top, "check-attr", "-z", "diff", "--", "any.xlsx"))[2]
+    line = f"add the line: *.xlsx diff={_DRIVER}"
+    talk = "" if attribute == _DRIVER else f".gitattributes does not say which files it is for; {line}"
+    return Answer("\n".join(lines), found=False, talk=talk)
 
 
-def settings(inside: Repository, sections: str) -> dict[str, str]:
-    """Return what the repository's own configuration sets in sections that match a pattern."""
+def _settings(inside: Repository) -> dict[str, str]:
+    """Return what the repository's own configuration sets in the sections for workbooks."""
+    sections = rf"^(diff|difftool)\.{_DRIVER}\."
     done = _run(inside.top, "config", "--local", "-z", "--get-regexp", sections)
     lines = (line.partition("\n") for line in _texts(done.stdout))
     return {key: value for key, _, value in lines if key}
 
 
-def set_(inside: Repository, values: Mapping[str, str]) -> None:
-    """Set values in the repository's own configuration."""
-    for key, value in values.items():
-        _git(inside.top, "config", "--local", "--replace-all", key, value)
+def _wanted() -> dict[str, str]:
+    """Return the settings: git runs the commands by a shell, from the top of the working tree.
+
+    `-P` keeps Python from running a `ledger` that lies there, which may be a stranger's.
+    """
+    package = shlex.quote(str(Path(__file__).resolve().parents[3]))
+    program = f"PYTHONPATH={package} {shlex.quote(sys.executable)} -P -m ledger diff"
+    return {
+        f"diff.{_DRIVER}.textconv": f"{program} --text",
+        f"diff.{_DRIVER}.xfuncname": r"^\[.*\]$",
+        f"difftool.{_DRIVER}.cmd": f'{program} "$LOCAL" "$REMOTE"',
+    }
 
 
-def unset(inside: Repository, keys: Sequence[str]) -> None:
-    """Take settings out of the repository's own configuration."""
-    for key in keys:
-        _git(inside.top, "config", "--local", "--unset-all", key)
+def _texts(output: bytes) -> list[str]:
+    """Return the texts of git's output with option -z; a name need not be UTF-8."""
+    return output.decode("utf-8", "surrogateescape").split("\0")
 
 
-def attribute(inside: Repository, name: str, path: str) -> str:
-    """Return the attribute that git gives a path."""
-    return _texts(_git(inside.top, "check-attr", "-z", name, "--", path))[2]
-
-
-def _texts(told: bytes) -> list[str]:
-    """Return what git tells with option -z; a name need not be UTF-8."""
-    return told.decode("utf-8", "surrogateescape").split("\0")
-
-
-def _is_meant(name: str, suffix: str) -> bool:
+def _is_workbook(name: str, suffix: str) -> bool:
     return name.lower().endswith(suffix) and not Path(name).name.startswith(_LOCK)
 
 

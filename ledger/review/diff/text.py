@@ -32,12 +32,12 @@ def file_text(path: Path) -> str:
     """Return the text of a file; why it cannot be read, if it cannot, for git would stop at an error."""
     try:
         data = path.read_bytes()
+        return "\n".join(_lines(data)) if data else ""
     except OSError as error:
-        return f"cannot be read: {error.strerror}\n"
-    try:
-        return "".join(f"{line}\n" for line in _lines(data)) if data else ""
+        reason = error.strerror
     except LedgerError as error:
-        return f"cannot be read: {visible(error.problems[0].what)}\n"
+        reason = visible(error.problems[0].what)
+    return f"cannot be read: {reason}"
 
 
 def _lines(data: bytes) -> Iterator[str]:
@@ -68,18 +68,15 @@ def _names(reading: Reading) -> Iterator[str]:
         if regions:
             yield f"[sheet {visible(title)}]"
         for region in regions:
-            yield from _block(reading, region) if region.kind == BLOCK else _rows(reading, region)
+            for name in region.names if region.kind == BLOCK else ():
+                yield _line(f"{title}/{name}", region.cell("", name), reading.formula(region, "", name))
+            yield from _rows(reading, region) if region.kind != BLOCK else ()
         yield from _notes(sheet, regions)
     yield "[printed]"
-    for told, cell in printed(reading):
-        text = told.text if cell is None or cell.value is None else text_of(cell.value)
-        where = "/".join(each for each in (told.view, told.row, told.column) if each)
+    for published, cell in printed(reading):
+        text = published.text if cell is None or cell.value is None else text_of(cell.value)
+        where = "/".join(each for each in (published.view, published.row, published.column) if each)
         yield f"{visible(where)} = {visible(text)}"
-
-
-def _block(reading: Reading, region: Region) -> Iterator[str]:
-    for name in region.names:
-        yield _line(f"{region.sheet.title}/{name}", region.cell("", name), reading.formula(region, "", name))
 
 
 def _rows(reading: Reading, region: Region) -> Iterator[str]:
@@ -87,8 +84,7 @@ def _rows(reading: Reading, region: Region) -> Iterator[str]:
     title, columns = region.sheet.title, {}
     for name in region.names:
         formulas = [reading.formula(region, id_, name) for id_ in region.ids]
-        counted = Counter(formulas).most_common(1)
-        usual = counted[0][0] if counted else None
+        usual = next((formula for formula, _ in Counter(formulas).most_common(1)), None)
         if usual is not None:
             yield f"{visible(f'{title}/*/{name}')} ={visible(usual)}"
         cells = zip(region.cells(region.ids, name), formulas, strict=True)

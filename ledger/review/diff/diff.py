@@ -1,4 +1,4 @@
-"""Pairs of workbooks compared: two files, or what git keeps of them at two moments."""
+"""Two workbooks compared: two files, or what git keeps of them in two revisions or in the working tree."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledger.declarations.project import find_root
 from ledger.errors import LedgerError, Problem
+from ledger.project.publish import content
 from ledger.review.diff import git
 from ledger.xlsx.changes import Change, changes, uncomputed
 from ledger.xlsx.reading import read
@@ -56,42 +57,32 @@ def _is_file(name: str) -> bool:
 
 
 def _files(old: str, new: str, tolerance: float) -> Comparison:
-    sides = {side: _content(side) for side in (old, new)}
-    # One that is empty is where git has no file.
+    # One that is empty, such as /dev/null, is where git has no file.
+    sides = {side: content(Path(side)) for side in (old, new)}
     names = dict.fromkeys(Path(side).name for side, data in sides.items() if data)
     return _pair(" → ".join(names), (old, sides[old]), (new, sides[new]), tolerance)
-
-
-def _content(name: str) -> bytes:
-    """Return the bytes of a file; /dev/null, which git names where there is no file, has none."""
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise LedgerError(Problem(f"{name}: cannot be read: {error.strerror}")) from None
 
 
 def _revisions(
     names: Sequence[str], paths: Sequence[str] | None, tolerance: float, here: Path
 ) -> tuple[Comparison, ...]:
+    """Return what differs between two revisions, or one and the working tree, workbook by workbook."""
     inside = git.repository(here)
     under = paths or [str(find_root(here))]
     commits = [git.commit(inside, name) for name in names]
     sides = [git.committed(inside, commit, under, SUFFIX) for commit in commits]
-    if len(sides) == 1:
-        sides.append(git.present(inside, under, SUFFIX))
-    old, new = sides
+    old, new = sides if len(sides) > 1 else (*sides, git.present(inside, under, SUFFIX))
     if not old and not new:
         raise LedgerError(Problem(f"no workbook under {' '.join(under)}", hint=_USAGE))
-    said = [*names, "the working tree"]
+    was, now = (*names, "the working tree")[:2]
     found = []
     for name in sorted({*old, *new}):
         left, right = old.get(name, b""), new.get(name, b"")
-        if left == right:
-            found.append(Comparison(name, SAME))
-            continue
         try:
             found.append(
-                _pair(name, (f"{name} at {said[0]}", left), (f"{name} at {said[1]}", right), tolerance)
+                Comparison(name, SAME)
+                if left == right
+                else _pair(name, (f"{name} at {was}", left), (f"{name} at {now}", right), tolerance)
             )
         except LedgerError as error:
             why = "; ".join(str(each).removeprefix(f"{name} ").replace("\n ", ":") for each in error.problems)
@@ -100,6 +91,7 @@ def _revisions(
 
 
 def _pair(name: str, old: tuple[str, bytes], new: tuple[str, bytes], tolerance: float) -> Comparison:
+    """Return what became of a workbook of which a side, by its name, has no bytes or those of one report."""
     if not old[1] and not new[1]:
         raise LedgerError(Problem(f"{old[0]} and {new[0]} are empty", hint=_USAGE))
     if not old[1] or not new[1]:
@@ -108,7 +100,7 @@ def _pair(name: str, old: tuple[str, bytes], new: tuple[str, bytes], tolerance: 
     if before.record.report != after.record.report:
         what = f"is of the report {after.record.report!r}, and {old[0]} of {before.record.report!r}"
         raise LedgerError(Problem(f"{new[0]}: {what}", hint="compare two workbooks of one report"))
-    counts = {side: uncomputed(reading) for side, reading in ((old[0], before), (new[0], after))}
     found = changes(before, after, tolerance)
+    counts = {old[0]: uncomputed(before), new[0]: uncomputed(after)}
     missing = {side: count for side, count in counts.items() if count}
     return Comparison(name, CHANGED if found else SAME, found, missing)
