@@ -155,7 +155,7 @@ def _calc(options: argparse.Namespace) -> Answer | str:
 
     from ledger.project import calc, publish  # noqa: PLC0415  # they import numpy
 
-    asked = calc.asked(_root(), options.report)
+    asked = calc.asked_report(_root(), options.report)
     parser = argparse.ArgumentParser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
     for name, settings in usage.CALC.items():
         parser.add_argument(f"--{name}", **settings)

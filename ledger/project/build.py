@@ -63,7 +63,7 @@ def _built(worked: EvaluatedReport, texts: Mapping[str, str]) -> BuiltReport:
 
 
 def origins(worked: EvaluatedReport) -> dict[str, str]:
-    """Return a hash of what each declaration says and of each template that was used, for the record."""
+    """Return a hash of each declaration's content and of each template that was used, for the record."""
     templates = worked.press.templates
     texts = {file: repr(model) for file, model in worked.declared.models}
     texts[PROJECT_FILE] = worked.plan.language
@@ -189,7 +189,7 @@ def _input_hashes(root: Path) -> dict[str, str]:
 
 
 def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str]) -> list[str]:
-    """Write the stamp of what was read and what was written; return what to tell if that fails."""
+    """Write the stamp of all files that were read and written; return a line of talk if that fails."""
     tables = [table.source for each in built.reports for table in each.worked.plan.tables.values()]
     named = {source.name: stamp.hash_of(source.path) for source in tables if source is not None}
     outputs = {
@@ -197,7 +197,7 @@ def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str]) -> list[str]:
     }
     text = stamp.stamp_text(_patterns(built.project), {**named, **hashes, **outputs})
     try:
-        publish({stamp.stamp_path(built.root): text.encode()})
+        publish({built.root / stamp.STAMP: text.encode()})
     except LedgerError as error:
         return [f"{error}: the next check will do the whole work"]
     return []

@@ -1,4 +1,4 @@
-"""The answer to one question: a report changed so that its views answer it, and these printed."""
+"""`calc`: one question put to a report, which is changed so that its views answer it, and these printed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROWS = "rows"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: a text or several for each option, and a CSV of rows; `views` name what answers."""
+    """A question to a report: one text or several for each option, a CSV of rows, the views that answer."""
 
     options: Mapping[str, Sequence[str]]
     views: tuple[str, ...]
@@ -38,7 +38,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class AskedReport:
-    """A report that is asked something: each option that it has with the inputs that it may stand for.
+    """A report to which a question is put: each of its options with the inputs that the option may set.
 
     These are all its inputs by their own names, and the names that it declares.
     """
@@ -49,7 +49,7 @@ class AskedReport:
     library: Models
 
 
-def asked(root: Path, report: str) -> AskedReport:
+def asked_report(root: Path, report: str) -> AskedReport:
     """Return a report with its options; raise every mistake in its declarations."""
     problems = Problems()
     found = load(root, [report], problems)
@@ -115,7 +115,7 @@ def _set(
 
 
 def _input(asked: AskedReport, option: str, texts: Sequence[str]) -> str:
-    """Return the input that an option stands for: the first whose kind takes its texts."""
+    """Return the input that an option sets: the first whose kind takes the option's texts."""
     names = asked.names[option]
     for name in names:
         entry = asked.library.inputs.get(name)

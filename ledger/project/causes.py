@@ -42,7 +42,7 @@ _WHOLE = {
 class Cause:
     """A change: its place, the name of what changed, its text before and now.
 
-    `changed` says of which input: its table, key and field, of a row its table and key.  A sheet's own input
+    `changed` is the table, key and field of an input, the table and key of a row.  A sheet's own input
     has no table and REPORT/SHEET as the key; a formula has "=" as the table and its file as the key; a file
     has nothing at all.
     """
@@ -55,7 +55,7 @@ class Cause:
 
     @property
     def file(self) -> str:
-        """The file that the change stands in."""
+        """The file with the change, without the line."""
         return self.place.partition(":")[0]
 
     def is_whole(self) -> bool:

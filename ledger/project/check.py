@@ -83,7 +83,7 @@ def _assigned(
 ) -> tuple[tuple[Cause, tuple[int, ...]], ...]:
     """Return each cause with the numbers of the cells it changed.
 
-    That a file changed is a cause where no change in it is known that says more, or where a cell needs it.
+    A whole file is a cause where no change of an input or a formula in it is known, or where a cell needs it.
     """
     known = causes(built)
     of_cell = cache(partial(explains, {each.name: each.worked for each in built.reports}, known))

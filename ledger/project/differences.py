@@ -37,7 +37,7 @@ class ViewCells:
     words: Mapping[str, tuple[ReportCell, ...]]
 
     def cell(self, row: int, column: int) -> tuple[ReportCell, ...]:
-        """Return the cell that stands in a row and a column of the view's table, both from 0."""
+        """Return the sheet's cell that a row and a column of the view's table print, both from 0."""
         columns = self.view.columns
         match self.view.kind:
             case "matrix" if (row, max(column - 1, 0)) in self.grid:
@@ -56,7 +56,7 @@ class ViewCells:
         return tuple(cell for column in range(width) for cell in self.cell(row, column))
 
     def gone(self) -> tuple[ReportCell, ...]:
-        """Return what stands for the cells of a row that is gone."""
+        """Return the one cell, without a name, that represents all cells of a row that is gone."""
         return (self._spot(GONE, ""),)
 
     def heading(self, column: int) -> tuple[ReportCell, ...]:
@@ -92,7 +92,7 @@ def view_cells(reports: Mapping[str, EvaluatedReport], name: str) -> ViewCells |
 def _cells_by_word(
     worked: EvaluatedReport, view: PlannedView, rows: range, text: TabulatedView
 ) -> dict[str, tuple[ReportCell, ...]]:
-    """Return the cells that print each word, rounded or with every digit; a matrix's places tell more."""
+    """Return the cells that print each word, rounded or with every digit; a matrix goes by its places."""
     found: dict[str, list[ReportCell]] = {}
     for i, column in enumerate(view.columns) if view.kind != "matrix" else ():
         printed = [row[i] for row in text.rows]
@@ -140,9 +140,9 @@ def printed_changes(
     file: str, first: int, old: str, new: str, medium: str, view: ViewCells
 ) -> Iterator[PrintedChange]:
     """Yield what differs between the text of a view as it is, from line `first` on, and as it should be."""
-    cells = _CELLS.get(medium, _no_cells)
-    ours, theirs = _table(old, first, cells, view), _table(new, 1, cells, view)
-    if ours and theirs:
+    cells = _CELLS.get(medium)
+    ours, theirs = (_table(text, line, medium, view) for text, line in ((old, first), (new, 1)))
+    if cells and ours and theirs:
         yield from _Tables(file, medium, ours, theirs, view).changes()
         old, new = _without_cells(old, cells), _without_cells(new, cells)
     yield from _lines(file, first, old, new, view)
@@ -163,10 +163,6 @@ def _csv_cells(line: str) -> tuple[str, ...]:
     return () if line.strip()[:3] in {"", "```"} else tuple(next(csv.reader([line.strip()]), ()))
 
 
-def _no_cells(_line: str) -> tuple[str, ...]:
-    return ()
-
-
 _CELLS = {"md": _markdown_cells, "html": _html_cells, "csv": _csv_cells}
 
 
@@ -174,13 +170,10 @@ def _without_cells(text: str, cells: Callable[[str], tuple[str, ...]]) -> str:
     return "\n".join("" if cells(line) or _RULE.fullmatch(line) else line for line in text.splitlines())
 
 
-def _table(
-    text: str, first: int, cells_of: Callable[[str], tuple[str, ...]], view: ViewCells
-) -> tuple[_TextRow, ...]:
-    """Return the rows of a table, the headings first: a record in HTML has none."""
-    found = (
-        [_TextRow(first, ("", 0), ("", ""))] if cells_of is _html_cells and view.view.kind == "record" else []
-    )
+def _table(text: str, first: int, medium: str, view: ViewCells) -> tuple[_TextRow, ...]:
+    """Return the rows of a table, the headings first, of which a record in HTML has none."""
+    cells_of = _CELLS.get(medium, lambda _line: ())
+    found = [_TextRow(first, ("", 0), ("", ""))] if medium == "html" and view.view.kind == "record" else []
     seen: Counter[str] = Counter()
     for line, row in enumerate(text.splitlines(), first):
         if cells := cells_of(row):
@@ -200,61 +193,53 @@ class _Tables:
     view: ViewCells
 
     def changes(self) -> Iterator[PrintedChange]:
-        """Yield headings and cells that moved, columns and rows that came, went or changed places."""
+        """Yield headings and cells that changed, columns and rows that came, went or changed places."""
         pairs = _columns(self.ours[0].cells, self.theirs[0].cells)
         yield from self._headings(pairs)
         yield from self._rows(pairs)
 
     def _headings(self, pairs: Sequence[tuple[int, int]]) -> Iterator[PrintedChange]:
         ours, theirs, line = self.ours[0].cells, self.theirs[0].cells, self.ours[0].line
+        ids = self._id_columns()
         for old, new in pairs:
             if ours[old] != theirs[new]:
-                yield PrintedChange(self.file, line, "", ours[old], theirs[new], self._heading(new))
+                yield PrintedChange(self.file, line, "", ours[old], theirs[new], self.view.heading(new - ids))
         for i in sorted(set(range(len(theirs))) - {new for _, new in pairs}):
-            yield PrintedChange(self.file, line, theirs[i], "", "a new column", self._heading(i))
+            yield PrintedChange(self.file, line, theirs[i], "", "a new column", self.view.heading(i - ids))
         for i in sorted(set(range(len(ours))) - {old for old, _ in pairs}):
             yield PrintedChange(self.file, line, ours[i], "the column", "gone", self.view.gone())
         if [old for old, _ in pairs] != sorted(old for old, _ in pairs):
             yield PrintedChange(self.file, line, "columns", "", "in another order", self.view.gone())
 
     def _rows(self, pairs: Sequence[tuple[int, int]]) -> Iterator[PrintedChange]:
-        heads = self.theirs[0].cells
+        heads, line = self.theirs[0].cells, self.ours[0].line
         befores = _paired(self.ours[1:], self.theirs[1:])
         for number, (before, row) in enumerate(zip(befores, self.theirs[1:], strict=True)):
             if before is None:
-                cells = self.view.row(number)
-                yield PrintedChange(self.file, self.ours[0].line, row.cells[0], "", "a new row", cells)
+                yield PrintedChange(self.file, line, row.cells[0], "", "a new row", self.view.row(number))
                 continue
             for left, right in pairs:
                 was, now = before.text(left), row.text(right)
                 if was != now:
                     where = " · ".join(each for each in (row.cells[0], heads[right]) if each)
                     yield PrintedChange(self.file, before.line, where, was, now, self._cell(number, right))
-        yield from self._gone([row for row in befores if row])
-
-    def _gone(self, kept: Sequence[_TextRow]) -> Iterator[PrintedChange]:
-        keys = {row.key for row in kept}
+        kept = [row for row in befores if row]
+        stayed = set(kept)
         for row in self.ours[1:]:
-            if row.key not in keys:
+            if row not in stayed:
                 yield PrintedChange(self.file, row.line, row.cells[0], "the row", "gone", self.view.gone())
-        if [row.line for row in kept] != sorted(row.line for row in kept):
-            yield PrintedChange(
-                self.file, self.ours[0].line, "rows", "", "in another order", self.view.gone()
-            )
+        if kept != sorted(kept, key=lambda row: row.line):
+            yield PrintedChange(self.file, line, "rows", "", "in another order", self.view.gone())
 
     def _cell(self, row: int, column: int) -> tuple[ReportCell, ...]:
-        if self.medium != "csv":
-            return self.view.cell(row, column)
-        if self.view.view.kind == "record":
+        """Return the cell that a row and a column of the table print; a record as CSV lies on its side."""
+        if self.medium == "csv" and self.view.view.kind == "record":
             return self.view.cell(column, 1)
         return self.view.cell(row, column - self._id_columns())
 
-    def _heading(self, column: int) -> tuple[ReportCell, ...]:
-        return self.view.heading(column - (self._id_columns() if self.medium == "csv" else 0))
-
     def _id_columns(self) -> int:
         """Return how many columns with ids a CSV has before those of the view."""
-        return 1 if self.view.view.kind == "table" else 0
+        return int(self.medium == "csv" and self.view.view.kind == "table")
 
 
 def _columns(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
@@ -274,7 +259,7 @@ def _paired(ours: Sequence[_TextRow], theirs: Sequence[_TextRow]) -> list[_TextR
 
 
 def _lines(file: str, first: int, old: str, new: str, view: ViewCells) -> Iterator[PrintedChange]:
-    """Yield what moved in the lines of two texts; blank ones and indentation do not count."""
+    """Yield what changed in the lines of two texts; blank ones and indentation do not count."""
     ours = [(number, line.strip()) for number, line in enumerate(old.splitlines(), first) if line.strip()]
     theirs = [line.strip() for line in new.splitlines() if line.strip()]
     matcher = difflib.SequenceMatcher(None, [line for _, line in ours], theirs, autojunk=False)
@@ -285,7 +270,7 @@ def _lines(file: str, first: int, old: str, new: str, view: ViewCells) -> Iterat
 
 
 def _words(file: str, line: int, was: str, now: str, view: ViewCells) -> Iterator[PrintedChange]:
-    """Yield the words of a line that moved, under what the line begins with; the whole line if words came."""
+    """Yield the words of a line that changed, under its first word; the line if it has more or fewer."""
     ours, theirs = was.split(), now.split()
     if len(ours) != len(theirs):
         yield PrintedChange(file, line, "", was, now, view.printing(was, now))

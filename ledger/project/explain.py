@@ -1,4 +1,4 @@
-"""A cell explained: its formula in names, the numbers put in, its value, its inputs, what depends on it."""
+"""`explain`: a cell with its formula in names and in numbers, its value, its inputs and its dependents."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _put_in(plan: Plan, result: Result, spot: Spot, how: Computed) -> str:
     text = how.text
     for name in sorted(names(how.declared), key=lambda each: each.start, reverse=True):
         end = name.start + len(name.id)
-        # Inside an f-string a name stands at the beginning of the whole text.
+        # The position of a name inside an f-string is that of the whole text.
         if text[name.start : end] == name.id:
             value = value_text(result, replace(spot, name=name.id))
             if plan.sheets[spot.sheet].nodes[name.id].kind.kind == "text":
@@ -167,7 +167,7 @@ def _put_in(plan: Plan, result: Result, spot: Spot, how: Computed) -> str:
 
 
 def _excel(plan: Plan, result: Result, spot: Spot) -> tuple[str, str]:
-    """Return the address of a cell in the workbook, and the formula that stands there."""
+    """Return the address of a cell in the workbook, and the formula of that cell, empty if it has none."""
     layout = lay_out(plan, result)
     on = layout.sheets[spot.sheet]
     text = formula(layout, spot.sheet, plan.sheets[spot.sheet].nodes[spot.name])

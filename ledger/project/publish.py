@@ -64,7 +64,7 @@ def _content(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _told(path, error) from None
+        raise _unwritable(path, error) from None
 
 
 def _check_unchanged(before: Mapping[Path, bytes]) -> None:
@@ -99,7 +99,7 @@ def _check(paths: Iterable[Path]) -> None:
     for path in paths:
         target = _target(path)
         folder = next(each for each in target.parents if each.exists())
-        # The mode counts for the root user, too: whoever took the right to write meant it.
+        # The mode counts for the root user, too: whoever took the right to write wanted that.
         if target.exists() and not (target.stat().st_mode & stat.S_IWUSR and os.access(target, os.W_OK)):
             problems.add("cannot be written: the file is read-only", _place(path))
         elif not os.access(folder, os.W_OK):
@@ -131,7 +131,7 @@ def _staged(path: Path, data: bytes) -> Path:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _told(path, error) from None
+        raise _unwritable(path, error) from None
     return Path(name)
 
 
@@ -139,10 +139,10 @@ def _replace(temporary: Path, path: Path) -> None:
     try:
         temporary.replace(_target(path))
     except OSError as error:
-        raise _told(path, error) from None
+        raise _unwritable(path, error) from None
 
 
-def _told(path: Path, error: OSError) -> LedgerError:
+def _unwritable(path: Path, error: OSError) -> LedgerError:
     return LedgerError(Problem(f"cannot be written: {error.strerror}", _place(path)))
 
 

@@ -1,4 +1,4 @@
-"""Whether anything changed since the last build, told without doing its work.
+"""Whether anything changed since the last build, found out without doing its work.
 
 The stamp holds a hash of every declaration, input, template, chapter and output, and of the engine.  It is
 trusted only when all of them match, so that deleting it changes no answer.  This module imports next to
@@ -20,13 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FOLDER = ".ledger"
-#: What a check says when nothing is stale, whether a stamp told it or the whole work.
+#: The file of the stamp in a project's folder; git ignores it.
+STAMP = ".ledger/stamp.json"
+#: The answer of a check when nothing is stale, by a stamp or by the whole work.
 FRESH = "fresh: every output and chapter is what it should be"
 FRESH_JSON = json.dumps(
     {"schema": 1, "fresh": True, "causes": [], "moved": [], "stale": [], "repair": ""}, indent=2
 )
-_NAME = f"{FOLDER}/stamp.json"
 _VERSION = 2
 _ENGINE = Path(__file__).parents[1]
 
@@ -34,7 +34,7 @@ _ENGINE = Path(__file__).parents[1]
 def is_fresh(root: Path) -> bool:
     """Whether every file of the project at `root` is as the last whole build left it."""
     try:
-        stamp = json.loads((root / _NAME).read_bytes())
+        stamp = json.loads((root / STAMP).read_bytes())
         where, files = stamp["where"], stamp["files"]
         return bool(
             stamp["version"] == _VERSION
@@ -52,18 +52,13 @@ def stamp_text(where: Mapping[str, Sequence[str]], files: Mapping[str, str]) -> 
     return json.dumps(stamp, indent=1, sort_keys=True) + "\n"
 
 
-def stamp_path(root: Path) -> Path:
-    """Return where the stamp of a project lies; git ignores it."""
-    return root / _NAME
-
-
 def inputs(root: Path, where: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the names of all files that a build reads: those that match the patterns of each folder."""
     found = []
     for folder, patterns in where.items():
         base = root / folder
         for pattern in patterns:
-            with contextlib.suppress(ValueError, NotImplementedError):  # no pattern: the build tells it
+            with contextlib.suppress(ValueError, NotImplementedError):  # no pattern: the build raises it
                 found += [path for path in base.glob(pattern) if path.is_file()]
     return sorted({os.path.relpath(path, root).replace(os.sep, "/") for path in found})
 

@@ -1,4 +1,4 @@
-"""What is said of workbooks that come back: audit, diff, verify, review, each an Answer; engines and git.
+"""Workbooks that come back: audit, diff, verify and review, each one's result an Answer; engines and git.
 
-It must not know the files of declarations: what a project says today it takes from a built report.
+It must not know the files of declarations: what a project declares today it takes from a built report.
 """

@@ -66,7 +66,7 @@ class WorkbookChanges:
 
 
 def answer(found: Sequence[Comparison], form: str, tolerance: float) -> Answer:
-    """Return what differs in one of the forms; the talk says what could not be compared."""
+    """Return what differs as "text", "md", "html" or "json"; the talk counts values that are not compared."""
     differing = [each for each in found if each.became != SAME]
     changes = [_changes(each, None if form == "html" else _MOST) for each in differing]
     same = _same(found)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-SUFFIX = ".xlsx"
 SAME, CHANGED, ADDED, REMOVED, UNREAD = "same", "changed", "added", "removed", "unread"
 _USAGE = "name two workbooks, or one or two revisions: diff HEAD~1 -- reports"
 
@@ -53,7 +52,7 @@ def compared(
 
 
 def _is_file(name: str) -> bool:
-    return name.lower().endswith(SUFFIX) or Path(name).exists()
+    return name.lower().endswith(git.SUFFIX) or Path(name).exists()
 
 
 def _files(old: str, new: str, tolerance: float) -> Comparison:
@@ -70,8 +69,8 @@ def _revisions(
     inside = git.repository(here)
     under = paths or [str(find_root(here))]
     commits = [git.commit(inside, name) for name in names]
-    sides = [git.committed(inside, commit, under, SUFFIX) for commit in commits]
-    old, new = sides if len(sides) > 1 else (*sides, git.present(inside, under, SUFFIX))
+    sides = [git.committed(inside, commit, under) for commit in commits]
+    old, new = sides if len(sides) > 1 else (*sides, git.present(inside, under))
     if not old and not new:
         raise LedgerError(Problem(f"no workbook under {' '.join(under)}", hint=_USAGE))
     was, now = (*names, "the working tree")[:2]

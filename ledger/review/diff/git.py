@@ -1,8 +1,8 @@
 """What git keeps, the files of a revision and of the working tree, and what it does with workbooks.
 
 It shows them as lines, and compares them in its difftool.  The commands for that name this machine's Python,
-so they stand in the repository's own configuration alone, which is never committed; `.gitattributes`, which
-is, says which files they are for.
+so they are set in the repository's own configuration alone, which is never committed; `.gitattributes`,
+which is, names the files that they are for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ledger.project.publish import content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FILE_MODES = frozenset({"100644", "100755"})
+SUFFIX = ".xlsx"
+_FILE_MODES = ("100644 ", "100755 ")
 # A spreadsheet that has a workbook open keeps its lock beside it, under the workbook's name.
 _LOCK = "~$"
 _ENABLE, _DISABLE = "enable", "disable"
@@ -57,25 +58,21 @@ def commit(inside: Repository, revision: str) -> str:
     return done.stdout.decode().strip()
 
 
-def committed(inside: Repository, commit_: str, paths: Sequence[str], suffix: str) -> dict[str, bytes]:
-    """Return the files of a commit under some paths whose names end in `suffix`."""
+def committed(inside: Repository, commit_: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """Return the workbooks of a commit under some paths, by name; a link or a submodule is none."""
     listed = _git(inside.top, "ls-tree", "-r", "-z", commit_, "--", *_from_top(inside, paths))
     found = {}
-    for line in _texts(listed):
-        about, _, name = line.partition("\t")
-        if _is_workbook(name, suffix):
-            mode, _, blob = about.split(" ")
-            if mode in _FILE_MODES:
-                found[name] = _git(inside.top, "cat-file", "blob", blob)
-    return dict(sorted(found.items()))
+    for about, _, name in sorted((line.partition("\t") for line in _texts(listed)), key=lambda each: each[2]):
+        if _is_workbook(name) and about.startswith(_FILE_MODES):
+            found[name] = _git(inside.top, "cat-file", "blob", about.split(" ")[2])
+    return found
 
 
-def present(inside: Repository, paths: Sequence[str], suffix: str) -> dict[str, bytes]:
+def present(inside: Repository, paths: Sequence[str]) -> dict[str, bytes]:
     """Return the same of the working tree, with files that git does not know yet but would not ignore."""
     options = ("--cached", "--others", "--exclude-standard", "-z")
     listed = _git(inside.top, "ls-files", *options, "--", *_from_top(inside, paths))
-    names = sorted({name for name in _texts(listed) if _is_workbook(name, suffix)})
-    files = {name: inside.top / name for name in names}
+    files = {name: inside.top / name for name in sorted({*_texts(listed)}) if _is_workbook(name)}
     files = {name: path for name, path in files.items() if path.is_file() and not path.is_symlink()}
     return {name: content(path, path.name) for name, path in files.items()}
 
@@ -130,8 +127,8 @@ def _texts(output: bytes) -> list[str]:
     return output.decode("utf-8", "surrogateescape").split("\0")
 
 
-def _is_workbook(name: str, suffix: str) -> bool:
-    return name.lower().endswith(suffix) and not Path(name).name.startswith(_LOCK)
+def _is_workbook(name: str) -> bool:
+    return name.lower().endswith(SUFFIX) and not Path(name).name.startswith(_LOCK)
 
 
 def _from_top(inside: Repository, paths: Sequence[str]) -> list[str]:

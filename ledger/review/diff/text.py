@@ -1,6 +1,6 @@
 """A workbook as lines of text that git can compare: one formula or value a line, nothing of its looks.
 
-Rows stand sorted by id, for a reviewer may have sorted the sheet otherwise; `diff` tells that.
+Rows are sorted by id, for a reviewer may have sorted the sheet otherwise; `diff` finds a changed order.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _names(reading: Reading) -> Iterator[str]:
 
 
 def _rows(reading: Reading, region: Region) -> Iterator[str]:
-    """Yield the formula of each column, then the rows; a cell says its formula if it has another."""
+    """Yield the formula of each column, then the cells row by row, with a formula where it is another."""
     title, columns = region.sheet.title, {}
     for name in region.names:
         formulas = [reading.formula(region, id_, name) for id_ in region.ids]
@@ -105,7 +105,7 @@ def _line(where: str, cell: Cell | None, formula: str | None) -> str:
 
 
 def _notes(sheet: Worksheet, regions: Sequence[Region]) -> Iterator[str]:
-    """Yield what is written on cells, sorted by address, each under the name of its cell."""
+    """Yield the notes on cells, sorted by address, each under the name of its cell."""
     for note in sorted(sheet.notes, key=lambda each: corner(each.address)):
         column, row = corner(note.address)
         found = (_called(region, row, column) for region in regions)
@@ -114,7 +114,7 @@ def _notes(sheet: Worksheet, regions: Sequence[Region]) -> Iterator[str]:
 
 
 def _called(region: Region, row: int, column: int) -> str:
-    """Return what a cell that a note stands on is called, empty if it is none of the unit's."""
+    """Return the address in names of a cell that has a note, empty if it is no cell of the region."""
     title = region.sheet.title
     if region.kind == BLOCK:
         return next((f"{title}/{name}" for name in region.names if region.rows[name] == row), "")

@@ -1,1 +1,1 @@
-"""What a reviewer changed in a workbook, what it moves, and its way back into the CSVs."""
+"""The changes of a reviewer in a workbook, the printed cells that they change, their way back into CSVs."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ledger.book.render import markdown
 from ledger.declarations.project import PROJECT_FILE
 from ledger.display.answer import Answer, json_text, visible
-from ledger.errors import and_more, counted, first_of
+from ledger.errors import Problems, and_more, counted, first_of
 from ledger.project.build import name_of
 from ledger.project.publish import content, locked, publish
-from ledger.review.review.review import ChangedFormula, ChangedInput, Review, review, to_write
+from ledger.review.review.review import ChangedFormula, ChangedInput, Review, address, review
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,37 +22,34 @@ if TYPE_CHECKING:
 
 _MOST = 20
 _EMPTY = "∅"
+# What Markdown has as a table, text as a list.
+_IN_TABLES = {"inputs", "formulas", "printed cells that move"}
 
 
 def review_text(found: Review) -> str:
     """Return a review line by line, under headings."""
     lines = [f"{found.workbook}: {_summary(found)}"]
-    for heading, told in _sections(found):
-        lines += [heading, *(f"  {line}" for line in first_of(told, _MOST))]
+    for heading, section in _sections(found):
+        lines += [heading, *(f"  {line}" for line in first_of(section, _MOST))]
     return "\n".join(map(visible, [*lines, *_closing(found)]))
 
 
 def review_markdown(found: Review) -> str:
     """Return a review for a merge request: a table of inputs, one of formulas, lists of the rest."""
-    lines = [f"### {markdown(found.workbook)}: {_summary(found)}"]
-    if found.inputs:
-        rows = [(each.where, each.old or _EMPTY, each.new or _EMPTY, _stands(each)) for each in found.inputs]
-        lines += ["", *_table(("input", "was", "is", "stands in"), rows)]
-    if found.formulas:
-        told = [(_place(each), each.old or _EMPTY, _new(each), each.place) for each in found.formulas]
-        lines += ["", *_table(("formula", "was", "is", "declared in"), told)]
-    if found.moved:
-        moved = [(each.view, each.row, each.column, each.old, each.new) for each in found.moved]
-        lines += ["", *_table(("view", "row", "column", "printed", "would print"), moved[:_MOST])]
-        lines += ["", and_more(len(moved) - _MOST)] if len(moved) > _MOST else []
-    for heading, told_lines in _sections(found):
-        if heading not in {"inputs", "formulas", "printed cells that move"}:
-            lines += [
-                "",
-                f"**{heading}**",
-                "",
-                *(f"* {markdown(line)}" for line in first_of(told_lines, _MOST)),
-            ]
+    inputs = [(each.where, each.old or _EMPTY, each.new or _EMPTY, _origin(each)) for each in found.inputs]
+    formulas = [(_rows(each), each.old or _EMPTY, _new(each), each.place) for each in found.formulas]
+    cells = [(each.view, each.row, each.column, each.old, each.new) for each in found.moved]
+    lines = [
+        f"### {markdown(found.workbook)}: {_summary(found)}",
+        *_table(("input", "was", "is", "stands in"), inputs),
+        *_table(("formula", "was", "is", "declared in"), formulas),
+        *_table(("view", "row", "column", "printed", "would print"), cells[:_MOST]),
+        *(["", and_more(len(cells) - _MOST)] if len(cells) > _MOST else []),
+    ]
+    for heading, section in _sections(found):
+        if heading not in _IN_TABLES:
+            items = (f"* {markdown(line)}" for line in first_of(section, _MOST))
+            lines += ["", f"**{heading}**", "", *items]
     return "\n".join(lines)
 
 
@@ -87,23 +84,21 @@ def _summary(found: Review) -> str:
 
 
 def _sections(found: Review) -> Iterator[tuple[str, list[str]]]:
+    """Yield headings with lines of text, those that have some."""
     sections = (
-        ("inputs", [f"{_change(each.where, each.old, each.new)}  {_stands(each)}" for each in found.inputs]),
+        ("inputs", [f"{_change(each.where, each.old, each.new)}  {_origin(each)}" for each in found.inputs]),
         (
             "formulas",
-            [f"{_change(_place(each), each.old, _new(each))}  {each.place}" for each in found.formulas],
+            [f"{_change(_rows(each), each.old, _new(each))}  {each.place}" for each in found.formulas],
         ),
-        (
-            "rows, columns and sheets",
-            [_line(each) for each in found.structure],
-        ),
+        ("rows, columns and sheets", [_structure(each) for each in found.structure]),
         (
             "notes",
             [f"{each.place or each.address}  {each.author or '?'}: {each.text}" for each in found.notes],
         ),
         (
             "printed cells that move",
-            [_change(_joined(each.view, each.row, each.column), each.old, each.new) for each in found.moved],
+            [_change(address(each.view, each.row, each.column), each.old, each.new) for each in found.moved],
         ),
         ("not in what moves", list(found.beyond)),
         ("changed in the project since the workbook was built", list(found.outdated)),
@@ -112,11 +107,7 @@ def _sections(found: Review) -> Iterator[tuple[str, list[str]]]:
     return ((heading, lines) for heading, lines in sections if lines)
 
 
-def _joined(*parts: str) -> str:
-    return "/".join(part for part in parts if part)
-
-
-def _line(each: StructureEdit) -> str:
+def _structure(each: StructureEdit) -> str:
     """Return a change of a row, a column or a sheet as a sentence."""
     if each.what == "sheet":
         return f"sheet {each.name} is {each.change}"
@@ -128,14 +119,16 @@ def _change(where: str, old: str, new: str) -> str:
     return f"{where}  {old or _EMPTY} → {new or _EMPTY}"
 
 
-def _stands(each: ChangedInput) -> str:
+def _origin(each: ChangedInput) -> str:
+    """Return the place of an input in brackets, and its value today if that is another."""
     if not each.place:
         return f"({each.address}; the project has no such input today)"
-    today = f", today {each.today or _EMPTY}" if each.today != each.old and each.place else ""
+    today = f", today {each.today or _EMPTY}" if each.today != each.old else ""
     return f"({each.place}{f' {each.header}' if each.header else ''}{today})"
 
 
-def _place(each: ChangedFormula) -> str:
+def _rows(each: ChangedFormula) -> str:
+    """Return the address of a formula, with its number of rows if there are several."""
     return each.where if each.rows == 1 else f"{each.where} ({each.rows} rows)"
 
 
@@ -144,24 +137,23 @@ def _new(each: ChangedFormula) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a blank line and a Markdown table, nothing if it has no rows."""
     lines = [heads, ["---"] * len(heads), *([markdown(cell) for cell in row] for row in rows)]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return ["", *(f"| {' | '.join(line)} |" for line in lines)] if rows else []
 
 
 def _closing(found: Review) -> Iterator[str]:
     """Yield what to do next."""
-    left = [each for each in found.inputs if not each.header]
     if found.files and not found.faults:
         yield f"write the inputs into the CSVs: tile-ledger review --apply {found.workbook}"
-    if left:
+    if not all(each.header for each in found.inputs):
         yield "inputs that stand in no CSV are edited by hand, at their places"
     if found.formulas:
         yield "formulas are never applied: edit their declarations"
 
 
-TEXT, MARKDOWN, JSON = "text", "md", "json"
 _FORMS: Mapping[str, Callable[[Review], str]] = {
-    TEXT: review_text, MARKDOWN: review_markdown, JSON: review_json,
+    "text": review_text, "md": review_markdown, "json": review_json,
 }  # fmt: skip
 
 
@@ -175,13 +167,9 @@ def applied(root: Path, workbook: Path, form: str) -> Answer:
     """Write the changed inputs of a workbook into their CSVs, all or none, and return what was changed."""
     with locked(root / PROJECT_FILE):
         found = review(root, str(workbook), content(workbook))
-        files = to_write(found)
-        became = publish(files, {path: path.read_bytes() for path in files})
-    written = [f"{what:9}  {name_of(root, path)}" for path, what in sorted(became.items())]
-    told = (
-        [*written, "now: tile-ledger build"]
-        if written
-        else ["no changed input stands in a CSV: nothing written"]
-    )
+        Problems([*found.faults]).raise_any()
+        became = publish(found.files, {path: path.read_bytes() for path in found.files})
+    lines = [f"{what:9}  {name_of(root, path)}" for path, what in sorted(became.items())]
+    lines.append("now: tile-ledger build" if lines else "no changed input stands in a CSV: nothing written")
     done = replace(found, files={})  # nothing is left to apply
-    return Answer(_FORMS[form](done), found=False, talk="\n".join(told))
+    return Answer(_FORMS[form](done), found=False, talk="\n".join(lines))

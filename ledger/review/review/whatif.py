@@ -1,6 +1,7 @@
-"""A report with a reviewer's edits in it: what it would print, computed by our own engine.
+"""A report with a reviewer's edits in it: where they belong today, and what it would print with them.
 
-The values that stand in an edited workbook are not taken: it may come from a program that does not calculate.
+An input belongs into a field of a CSV, an item of a list, or a declaration.  Our own engine computes all: the
+values in an edited workbook are not taken, for it may come from a program that does not calculate.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from ledger.evaluate.evaluate import evaluate
 from ledger.evaluate.overrides import Override
 from ledger.evaluate.trace import Spot, reads
 from ledger.evaluate.views import TabulatedView, tabulate
-from ledger.language.expr import Expr, expand, names
-from ledger.plan.plan import Fetched, Given, Node, Plan, PlannedSheet
+from ledger.language.expr import expand, names
+from ledger.plan.plan import Fetched, Given, Node, Plan, PlannedSheet, PlannedTable
 from ledger.xlsx.changes import text_of
 from ledger.xlsx.formulatree import tree
 from ledger.xlsx.places import PRINTED
@@ -25,16 +26,19 @@ from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from ledger.book.render import EvaluatedReport
-    from ledger.review.review.sources import Origin
+    from ledger.errors import Place
+    from ledger.evaluate.lookups import TableRows
+    from ledger.xlsx.cells import CellValue
     from ledger.xlsx.edits import FormulaEdit, InputEdit
     from ledger.xlsx.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
 class MovedCell:
-    """A printed cell that would move: the view, the row's id, the column, both texts."""
+    """A printed cell that would change: the view, the row's id, the column, its texts before and then."""
 
     view: str
     row: str
@@ -45,10 +49,10 @@ class MovedCell:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What edits would move; the new bytes of CSVs by table; what they cannot hold; what is not in it."""
+    """What edits would do: printed cells that change, bytes of CSVs, problems, edits that are left out."""
 
-    moved: tuple[MovedCell, ...]
-    files: Mapping[str, bytes]
+    cells: tuple[MovedCell, ...]
+    files: Mapping[Path, bytes]
     faults: tuple[Problem, ...]
     beyond: tuple[str, ...]
 
@@ -66,44 +70,97 @@ def known(base: Reading, plan: Plan, sheet: str) -> Known:
     return Known(frozenset(nodes), texts, lookups)
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place of an input in today's project, and its value there.
+
+    `table` is empty for an input of the sheet itself, `header` for an input in no CSV; `text` is how it is
+    written in one.
+    """
+
+    table: str
+    row: int
+    header: str
+    place: Place
+    today: CellValue
+    text: str = ""
+
+
+def origin(worked: EvaluatedReport, edit: InputEdit) -> Origin | None:
+    """Return where an edited input comes from, None if today's project has no such input."""
+    if edit.kind == BLOCK:
+        sheet = worked.plan.sheets.get(edit.sheet)
+        node = sheet.nodes.get(edit.name) if sheet else None
+        if node is None or not isinstance(node.how, Given):
+            return None
+        return Origin("", 0, "", node.place, node.how.value)
+    table = table_of(worked, edit.sheet)
+    if table is None or table.name not in worked.result.tables:
+        return None
+    rows = worked.result.tables[table.name]
+    ids = [key.replace("|", "/") for key in rows.keys] if table.sheet else list(rows.keys)
+    return _field(table, rows, ids.index(edit.row), edit.name) if edit.row in ids else None
+
+
+def table_of(worked: EvaluatedReport, title: str) -> PlannedTable | None:
+    """Return the table whose inputs a worksheet holds: the table of that name, or that of a sheet's rows."""
+    tables = worked.plan.tables
+    if title in tables and not tables[title].sheet:
+        return tables[title]
+    return next((table for table in tables.values() if table.sheet == title), None)
+
+
+def _field(table: PlannedTable, rows: TableRows, number: int, name: str) -> Origin | None:
+    """Return the origin of a field of a row, None if the table has no such field today."""
+    if name not in rows.fields:
+        if rows.scenario is None or name not in rows.scenario.documents:
+            return None
+        place = scenario.place(rows.scenario, number, name)
+        return Origin(table.name, number, name, place, rows.scenario.documents[name][number])
+    values = rows.fields[name]
+    blank = values.errors is not None and bool(values.errors[number])
+    today = None if blank else values.data[number]
+    today = today if today is None or isinstance(today, str) else float(today)
+    if rows.scenario is None:
+        return Origin(table.name, number, "", table.place.inside(number), today)
+    header = next(each.column for each in table.typed if each.name == name)
+    place = scenario.place(rows.scenario, number, header)
+    return Origin(table.name, number, header, place, today, scenario.written(rows.scenario, number, header))
+
+
 def effect(
     worked: EvaluatedReport,
     base: Reading,
     inputs: Sequence[tuple[InputEdit, Origin]],
     formulas: Sequence[FormulaEdit],
-    scenarios: Mapping[str, bytes],
 ) -> Effect:
-    """Return what the edits would move; `scenarios` are the bytes of each table's CSV."""
+    """Return what the edits would change, `base` being today's workbook."""
     beyond: list[str] = []
-    faults = Problems()
-    rows, files = _tables(worked, inputs, scenarios, faults)
+    faults, problems = Problems(), Problems()
+    rows, files = _scenarios(worked, inputs, faults)
     plan = _with_inputs(worked.plan, inputs)
-    plan, pins = _with_formulas(plan, base, formulas, beyond)
-    problems = Problems()
-    result = evaluate(plan, rows, problems, pins)
+    plan, overrides = _with_formulas(plan, base, formulas, beyond)
+    result = evaluate(plan, rows, problems, overrides)
     views = tabulate(plan, result, problems)
     beyond += (f"nothing can be computed: {problem.what}" for problem in problems.found)
-    moved = () if problems.found else tuple(_moved(worked.views, views))
-    return Effect(moved, files, tuple(faults.found), tuple(beyond))
+    cells = () if problems.found else tuple(_changed(worked.views, views))
+    return Effect(cells, files, tuple(faults.found), tuple(beyond))
 
 
-def _tables(
-    worked: EvaluatedReport,
-    inputs: Sequence[tuple[InputEdit, Origin]],
-    scenarios: Mapping[str, bytes],
-    faults: Problems,
-) -> tuple[dict[str, Scenario], dict[str, bytes]]:
+def _scenarios(
+    worked: EvaluatedReport, inputs: Sequence[tuple[InputEdit, Origin]], faults: Problems
+) -> tuple[dict[str, Scenario], dict[Path, bytes]]:
     """Return the scenarios of all tables with edits in them, and the new bytes of those that have some."""
     tables = {name: rows.scenario for name, rows in worked.result.tables.items()}
     found = {name: rows for name, rows in tables.items() if rows is not None}
-    files: dict[str, bytes] = {}
+    files: dict[Path, bytes] = {}
     for name, rows in list(found.items()):
         wanted = [FieldEdit(at.row, at.header, text_of(edit.new)) for edit, at in inputs if at.table == name]
         if not wanted:
             continue
-        problems = Problems()
+        problems, path = Problems(), rows.source.path
         try:
-            data = edited(rows, scenarios[name], wanted)
+            data = edited(rows, path.read_bytes(), wanted)
             new = scenario.parsed(rows.source, data, rows.fields, problems)
         except LedgerError as error:
             problems.extend(error)
@@ -111,7 +168,7 @@ def _tables(
         if new is None:
             faults.found += problems.found
         else:
-            found[name], files[name] = new, data
+            found[name], files[path] = new, data
     return found, files
 
 
@@ -135,31 +192,31 @@ def _with_inputs(plan: Plan, inputs: Sequence[tuple[InputEdit, Origin]]) -> Plan
 def _with_formulas(
     plan: Plan, base: Reading, formulas: Iterable[FormulaEdit], beyond: list[str]
 ) -> tuple[Plan, dict[tuple[str, str], tuple[Override, ...]]]:
-    """Return the plan in an order in which the edited formulas can be computed, and what is pinned."""
-    pins: dict[tuple[str, str], tuple[Override, ...]] = {}
+    """Return the plan in an order in which the edited formulas can be computed, and these as overrides."""
+    overrides: dict[tuple[str, str], tuple[Override, ...]] = {}
     for edit in formulas:
         if edit.sheet == PRINTED:
             continue
         node = plan.sheets[edit.sheet].nodes.get(edit.name) if edit.sheet in plan.sheets else None
-        pin = None if node is None else _pin(node, edit, known(base, plan, edit.sheet))
-        if pin is None:
+        override = None if node is None else _override(node, edit, known(base, plan, edit.sheet))
+        if override is None:
             beyond.append(f"{edit.address}: what stands there has no meaning in the declared language")
         else:
             key = edit.sheet, edit.name
-            pins[key] = (*pins.get(key, ()), pin)
+            overrides[key] = (*overrides.get(key, ()), override)
     sheets = dict(plan.sheets)
-    for name in dict.fromkeys(sheet for sheet, _ in pins):
-        ordered = _ordered(plan, sheets[name], pins)
+    for name in dict.fromkeys(sheet for sheet, _ in overrides):
+        ordered = _ordered(plan, sheets[name], overrides)
         if ordered is None:
             beyond.append(f"{name}: the edited formulas read each other in a circle")
-            pins = {key: pin for key, pin in pins.items() if key[0] != name}
+            overrides = {key: override for key, override in overrides.items() if key[0] != name}
         else:
             sheets[name] = ordered
-    return replace(plan, sheets=sheets), pins
+    return replace(plan, sheets=sheets), overrides
 
 
-def _pin(node: Node, edit: FormulaEdit, known: Known) -> Override | None:
-    """Return what stands in a cell instead of its formula, None where it cannot be computed."""
+def _override(node: Node, edit: FormulaEdit, known: Known) -> Override | None:
+    """Return the value or formula that replaces a node's own in its rows, None if it cannot be computed."""
     rows = None if edit.kind == BLOCK else frozenset(edit.rows)
     if edit.new is not None:
         expr = read_back(edit.new, known)
@@ -169,17 +226,20 @@ def _pin(node: Node, edit: FormulaEdit, known: Known) -> Override | None:
 
 
 def _ordered(
-    plan: Plan, sheet: PlannedSheet, pins: Mapping[tuple[str, str], Sequence[Override]]
+    plan: Plan, sheet: PlannedSheet, overrides: Mapping[tuple[str, str], Sequence[Override]]
 ) -> PlannedSheet | None:
-    """Return a sheet whose nodes stand after all that they read, None if that is not possible."""
+    """Return a sheet with each node after all nodes that it reads, None if that is not possible."""
     wanted = {
-        name: [*reads(plan, Spot(sheet.name, 0, name)), *_pinned_names(pins.get((sheet.name, name), ()))]
+        name: {
+            *reads(plan, Spot(sheet.name, 0, name)),
+            *(each.id for own in overrides.get((sheet.name, name), ()) for each in names(own.expr())),
+        }
         for name in sheet.nodes
     }
     found: dict[str, Node] = {}
     waiting = list(sheet.nodes)
     while waiting:
-        ready = [name for name in waiting if all(each in found for each in wanted[name])]
+        ready = [name for name in waiting if wanted[name] <= found.keys()]
         if not ready:
             return None
         found.update((name, sheet.nodes[name]) for name in ready)
@@ -187,12 +247,7 @@ def _ordered(
     return replace(sheet, nodes=found)
 
 
-def _pinned_names(pins: Iterable[Override]) -> Iterator[str]:
-    exprs: list[Expr] = [pin.expr() for pin in pins]
-    return (each.id for expr in exprs for each in names(expr))
-
-
-def _moved(before: Sequence[TabulatedView], after: Sequence[TabulatedView]) -> Iterator[MovedCell]:
+def _changed(before: Sequence[TabulatedView], after: Sequence[TabulatedView]) -> Iterator[MovedCell]:
     """Yield the printed cells that differ; a row that is new has no old text."""
     old = {view.name: dict(_texts(view)) for view in before}
     for view in after:
