@@ -14,7 +14,7 @@ from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Computed
 from ledger.project.build import origins
 from ledger.project.reports import evaluated_reports
-from ledger.review.review.whatif import MovedCell, Origin, effect, known, origin, table_of
+from ledger.review.review.whatif import ChangedCell, Origin, effect, known, origin, table_of
 from ledger.workbook.write import workbook_bytes
 from ledger.xlsx.changes import moves, same_value, text_of
 from ledger.xlsx.edits import SAVED, FormulaEdit, InputEdit, NoteEdit, StructureEdit, edits
@@ -78,7 +78,7 @@ class Review:
     formulas: tuple[ChangedFormula, ...]
     structure: tuple[StructureEdit, ...]
     notes: tuple[NoteEdit, ...]
-    moved: tuple[MovedCell, ...]
+    moved: tuple[ChangedCell, ...]
     beyond: tuple[str, ...]
     outdated: tuple[str, ...]
     files: Mapping[Path, bytes]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedCell:
+class ChangedCell:
     """A printed cell that would change: the view, the row's id, the column, its texts before and then."""
 
     view: str
@@ -51,7 +51,7 @@ class MovedCell:
 class Effect:
     """What edits would do: printed cells that change, bytes of CSVs, problems, edits that are left out."""
 
-    cells: tuple[MovedCell, ...]
+    cells: tuple[ChangedCell, ...]
     files: Mapping[Path, bytes]
     faults: tuple[Problem, ...]
     beyond: tuple[str, ...]
@@ -98,8 +98,8 @@ def origin(worked: EvaluatedReport, edit: InputEdit) -> Origin | None:
     if table is None or table.name not in worked.result.tables:
         return None
     rows = worked.result.tables[table.name]
-    ids = [key.replace("|", "/") for key in rows.keys] if table.sheet else list(rows.keys)
-    return _field(table, rows, ids.index(edit.row), edit.name) if edit.row in ids else None
+    numbers = {key.replace("|", "/"): i for i, key in enumerate(rows.keys)} if table.sheet else rows.numbers
+    return _field(table, rows, numbers[edit.row], edit.name) if edit.row in numbers else None
 
 
 def table_of(worked: EvaluatedReport, title: str) -> PlannedTable | None:
@@ -247,14 +247,14 @@ def _ordered(
     return replace(sheet, nodes=found)
 
 
-def _changed(before: Sequence[TabulatedView], after: Sequence[TabulatedView]) -> Iterator[MovedCell]:
+def _changed(before: Sequence[TabulatedView], after: Sequence[TabulatedView]) -> Iterator[ChangedCell]:
     """Yield the printed cells that differ; a row that is new has no old text."""
     old = {view.name: dict(_texts(view)) for view in before}
     for view in after:
         was = old.get(view.name, {})
         for (row, column), text in _texts(view):
             if was.get((row, column), "") != text:
-                yield MovedCell(view.name, row, column, was.get((row, column), ""), text)
+                yield ChangedCell(view.name, row, column, was.get((row, column), ""), text)
 
 
 def _texts(view: TabulatedView) -> Iterator[tuple[tuple[str, str], str]]:
