@@ -6,27 +6,41 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ledger.xlsx.limits import MAX_ROWS, NOT_IN_TITLES, OUTSIDE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-_MARK = re.compile(r"_xl(?:fn|ws|udf)\.(?:_xlws\.)?")
-_SHEET = r"(?:(?P<sheet>'(?:[^']|'')*'|[^\W\d][\w.]*)!)?"
+_MARK = re.compile(r"(?i)_xl(?:fn|ws|udf)\.(?:_xlws\.)?")
+_WORD = r"[^\W\d][\w.]*+"
+_QUOTED = r"'(?:[^']|'')*+'"
+_SHEET = rf"(?:(?:{_QUOTED}|{_WORD})!)?"
 _ADDRESS = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
+_LETTERS = r"\$?[A-Za-z]{1,3}"
+# Each character is of some token and repetitions give nothing back, so that a stranger's formula, whatever it
+# holds, takes time in proportion to its length.
 _TOKEN = re.compile(
     rf"""
     (?P<blank>\s+)
-    | (?P<text>"(?:[^"]|"")*")
+    | (?P<text>"(?:[^"]|"")*+")
     | (?P<error>\#(?:NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|N/A))
-    | (?P<table>[^\W\d][\w.]*\[\[\#This\ Row\],\[(?P<field>(?:'.|[^\[\]'])*)\]\])
+    | (?P<exchange>[\w.]*+\|(?:{_QUOTED}|[^,)"'])*+)
+    | (?P<link>(?:'(?:[^'|{NOT_IN_TITLES}]|'')*+[|{NOT_IN_TITLES}](?:[^']|'')*+' | {_QUOTED}(?=\#)
+        | \[[^\[\]"]*+\][^\[\],()"!]*+(?=!) | ://)(?:[!\#][\w.:$]*+)?)
+    | (?P<table>{_WORD}\[\[\#This\ Row\],\[(?P<field>(?:'.|[^\[\]'])*)\]\])
     | (?P<reference>{_SHEET}(?P<first>{_ADDRESS})(?::(?P<last>{_ADDRESS}))?(?![\w.(!\[]))
-    | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?(?![\w.]))
-    | (?P<function>[^\W\d][\w.]*)(?=\()
-    | (?P<name>(?:(?:'(?:[^']|'')*'|[^\W\d][\w.]*)!)?[^\W\d][\w.\\?]*(?:\[[^\[\]]*\])?)
+    | (?P<columns>{_SHEET}(?P<left>{_LETTERS}):(?P<right>{_LETTERS})(?![\w.(!\[]))
+    | (?P<number>(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[Ee][+-]?[0-9]++)?+(?![\w.]))
+    | (?P<function>{_WORD})(?=\s*+\()
+    | (?P<name>(?:(?:{_QUOTED}|{_WORD})!(?={_WORD}(?!\s*+\()))?(?:[^\W\d]|\\(?![\\?]|{_WORD}\s*+\())[\w.]*+
+        (?:[\\?]++[\w.]*+(?!\s*+\())*+(?:\[[^\[\]"]*+\](?![\w.!']))?+)
     | (?P<sign><=|>=|<>|[-+*/^&=<>%(),@])
+    | (?P<other>{_QUOTED}|[0-9.]++|[\\?]++|.)
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
+_UNREADABLE = {"exchange", "link", "columns", "other"}
 _CORNER = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]+)")
 
 
@@ -36,7 +50,10 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a formula: what it is, its text, and for a reference where it leads."""
+    """A piece of a formula: its kind, its text, and the cells that a reference or whole columns lead to.
+
+    A `link` leads to another file, an `exchange` to another program; `other` is all that has no kind.
+    """
 
     kind: str
     text: str
@@ -55,7 +72,7 @@ class Reference:
     row: int
     last_column: int
     last_row: int
-    row_moves: bool
+    row_moves: bool = False
 
     @property
     def is_cell(self) -> bool:
@@ -65,45 +82,56 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """How a reference is called, and a column of the formula's own row by its header; None without a name."""
+    """The name of a reference, and of a column of the formula's own row by its header; None without one."""
 
     reference: Callable[[Reference], str | None]
     field: Callable[[str], str | None]
 
 
 def tokens(formula: str) -> Iterator[Token]:
-    """Yield the pieces of a formula without its `=`; raise UnreadableError at what is none.
+    """Yield the tokens of a formula without its `=`; raise UnreadableError at one that no tree is made of.
 
     >>> [token.text for token in tokens("2*$M5")]
     ['2', '*', '$M5']
     """
-    at = 0
-    formula = _MARK.sub("", formula)
-    while at < len(formula):
-        found = _TOKEN.match(formula, at)
-        if found is None:
-            raise UnreadableError(formula[at:])
-        at = found.end()
-        kind = found.lastgroup or ""
-        match kind:
+    for token in _tokens(formula):
+        if token.kind in _UNREADABLE:
+            raise UnreadableError(token.text)
+        yield token
+
+
+def _matches(formula: str) -> Iterator[re.Match[str]]:
+    """Yield the match of each token, its kind as `lastgroup`, without the marks of newer functions."""
+    return _TOKEN.finditer(_MARK.sub("", formula))
+
+
+def _tokens(formula: str) -> Iterator[Token]:
+    """Yield the tokens of any formula whatever, blanks left out."""
+    for found in _matches(formula):
+        match kind := found.lastgroup or "":
             case "blank":
                 continue
-            case "reference" | "last" | "first":
-                yield Token("reference", found["reference"], _reference(found))
-            case "field" | "table":
-                yield Token("table", re.sub("'(.)", r"\1", found["field"]))
+            case "reference":
+                column, row, moves = _address(found["first"])
+                last_column, last_row, last_moves = _address(found["last"] or found["first"])
+                cells = Reference(_sheet(found[0]), column, row, last_column, last_row, moves or last_moves)
+                yield Token(kind, found[0], cells)
+            case "columns":
+                left, right = (column_number(found[side].lstrip("$")) for side in ("left", "right"))
+                yield Token(kind, found[0], Reference(_sheet(found[0]), left, 1, right, MAX_ROWS))
+            case "table":
+                yield Token(kind, re.sub("'(.)", r"\1", found["field"]))
             case _:
                 yield Token(kind, found[0])
 
 
-def _reference(found: re.Match[str]) -> Reference:
-    sheet = (found["sheet"] or "").removeprefix("'").removesuffix("'").replace("''", "'")
-    column, row, moves = _address(found["first"])
-    last_column, last_row, last_moves = _address(found["last"] or found["first"])
-    return Reference(sheet, column, row, last_column, last_row, moves or last_moves)
+def _sheet(text: str) -> str:
+    """Return the title of the worksheet in a reference, empty for the formula's own."""
+    return text.rpartition("!")[0].removeprefix("'").removesuffix("'").replace("''", "'")
 
 
 def _address(text: str) -> tuple[int, int, bool]:
+    """Return the column and the row of an address, and whether the row moves with the formula."""
     letters, moves, digits = re.findall(r"\$?([A-Za-z]+)(\$?)([0-9]+)", text)[0]
     return column_number(letters), int(digits), not moves
 
@@ -115,18 +143,18 @@ def shifted(formula: str, down: int, right: int) -> str:
     '$A7+C$1'
     """
 
-    def moved(piece: re.Match[str]) -> str:
-        if piece["first"] is None:
-            return piece[0]
-        start, end = piece.span("first")[0] - piece.start(), piece.span()[1] - piece.start()
-        return piece[0][:start] + _CORNER.sub(cornered, piece[0][start:end])
+    def shift_token(found: re.Match[str]) -> str:
+        if found["first"] is None:
+            return found[0]
+        start = found.start("first") - found.start()
+        return found[0][:start] + _CORNER.sub(shift_corner, found[0][start:])
 
-    def cornered(found: re.Match[str]) -> str:
+    def shift_corner(found: re.Match[str]) -> str:
         fixed, letters, still, digits = found.groups()
         column = letters if fixed else column_letters(column_number(letters) + right)
         return f"{fixed}{column}{still}{digits if still else int(digits) + down}"
 
-    return _TOKEN.sub(moved, formula)
+    return _TOKEN.sub(shift_token, formula)
 
 
 def column_letters(column: int) -> str:
@@ -160,46 +188,36 @@ def corner(address: str) -> tuple[int, int]:
     >>> corner("AB7")
     (28, 7)
     """
-    column, row, _ = _address(address)
-    return column, row
+    return _address(address)[:2]
+
+
+def cell_address(title: str, row: int, column: int) -> str:
+    """Return the address of a cell with the title of its worksheet.
+
+    >>> cell_address("sweep", 23, 6)
+    'sweep!F23'
+    """
+    return f"{title}!{column_letters(column)}{row}"
 
 
 def in_names(formula: str, locator: Locator) -> str:
     """Return a formula whose references are names in square brackets; one that has no name stays as it is.
 
-    It reads the same wherever it stands, so that the formulas of a column can be compared.
+    It reads the same in every row of a column, so that its formulas can be compared.
     """
     try:
-        pieces = list(tokens(formula))
+        return "".join(_in_names(token, locator) for token in tokens(formula))
     except UnreadableError:
         return formula
-    return "".join(_named(piece, locator) for piece in pieces)
 
 
-def _named(piece: Token, locator: Locator) -> str:
+def _in_names(token: Token, locator: Locator) -> str:
     name = None
-    if piece.reference:
-        name = locator.reference(piece.reference)
-    elif piece.kind == "table":
-        name = locator.field(piece.text) or piece.text
-    return piece.text if name is None else f"[{name}]"
-
-
-_OWN_ROW = re.compile(
-    r"""
-    "(?:[^"]|"")*" | '(?:[^']|'')*'
-    | (?<![\w.!:$])(\$?[A-Za-z]{1,3}\$?)([0-9]+)(?![\w.(:])
-    """,
-    re.VERBOSE,
-)
-_TEXT = re.compile(r"""('(?:[^']|'')*')|"(?:[^"]|"")*\"""")
-_QUOTED_SHEET = re.compile(r"'((?:[^']|'')*)'!")
-_OF_A_FILE = re.compile(r"[\[\\/]")
-_PLAIN_SHEET = re.compile(r"(\[[^\[\]]+\][\w.]*)!")
-_EXCHANGE = re.compile(r"[\w.]+\|\s*'?[^'!]*'?![^,)]*")
-_WHOLE_COLUMN = re.compile(r"\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w(])")
-_LINK = re.compile(r'(?i)\bHYPERLINK\(\s*("?)([^"&,)]*)')
-_SHORT = 3
+    if token.reference:
+        name = locator.reference(token.reference)
+    elif token.kind == "table":
+        name = locator.field(token.text) or token.text
+    return token.text if name is None else f"[{name}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,48 +234,37 @@ class Reads:
 
 
 def reads(formula: str) -> Reads:
-    """Return what a formula reads; what stands in a text literal is no reference.
+    """Return what a formula reads; an address inside a text literal is no reference.
 
     >>> reads('"A1"&B2').references[0].column
     2
     """
-    pieces = list(_pieces(formula))
-    without = _TEXT.sub(lambda found: found[1] or '""', formula)
-    exchanges = tuple(_EXCHANGE.findall(without)) if "|" in without else ()
+    found = [*_tokens(formula)]
+    texts: dict[str, list[str]] = {}
+    for token in found:
+        texts.setdefault(token.kind, []).append(token.text)
     return Reads(
-        tuple(piece.reference for piece in pieces if piece.reference),
-        () if exchanges else tuple(_names(pieces, without)),
-        tuple(piece.text.upper() for piece in pieces if piece.kind == "function"),
-        tuple(piece.text for piece in pieces if piece.kind == "error"),
-        () if exchanges else tuple(_links(without)),
-        exchanges,
-        tuple(quote + target for quote, target in _LINK.findall(formula)),
+        tuple(token.reference for token in found if token.reference),
+        tuple(texts.get("name", ())),
+        tuple(text.upper() for text in texts.get("function", ())),
+        tuple(texts.get("error", ())),
+        tuple(text.rpartition("!")[0] or text for text in texts.get("link", ())),
+        tuple(texts.get("exchange", ())),
+        tuple(
+            target.text.strip('"')
+            for called, target in zip(found, found[2:], strict=False)
+            if called.kind == "function" and called.text.upper() == "HYPERLINK"
+        ),
     )
 
 
-def _pieces(formula: str) -> Iterator[Token]:
-    """Yield the pieces of a formula; what is none, such as an array's brace, is passed over."""
-    while formula:
-        try:
-            yield from tokens(formula)
-        except UnreadableError as error:
-            formula = str(error)[1:]
-        else:
-            return
-
-
-def _links(formula: str) -> Iterator[str]:
-    """Yield the sheets of other files: none of ours can have a bracket or a slash in its title."""
-    yield from _PLAIN_SHEET.findall(formula)
-    yield from (found[0][:-1] for found in _QUOTED_SHEET.finditer(formula) if _OF_A_FILE.search(found[1]))
-
-
-def _names(pieces: list[Token], formula: str) -> Iterator[str]:
-    whole = _WHOLE_COLUMN.search(formula)
-    for piece in pieces:
-        plain = piece.text.rpartition("!")[2]
-        if piece.kind == "name" and not (whole and len(plain) <= _SHORT):
-            yield piece.text
+_OWN_ROW = re.compile(
+    r"""
+    "(?:[^"]|"")*" | '(?:[^']|'')*'
+    | (?<![\w.!:$])(\$?[A-Za-z]{1,3}\$?)([0-9]+)(?![\w.(:])
+    """,
+    re.VERBOSE,
+)
 
 
 def shape(formula: str, row: int) -> str:
@@ -281,48 +288,22 @@ def beside(formula: str) -> Iterator[tuple[int, int]]:
             yield int(found[2]), column_number(found[1].replace("$", ""))
 
 
-# Excel's own, and those that older Excel sheets and LibreOffice know; the text that INDIRECT reads may name
-# a file, and can be put together so that nobody sees it.
-_FUNCTIONS = frozenset(
-    {
-        *("WEBSERVICE", "FILTERXML", "IMAGE", "RTD", "STOCKHISTORY", "FIELDVALUE", "PY", "COPILOT"),
-        *("DDE", "CALL", "REGISTER", "REGISTER.ID", "EXEC", "INITIATE", "EVALUATE", "RUN", "FOPEN"),
-        *("CUBEKPIMEMBER", "CUBEMEMBER", "CUBEMEMBERPROPERTY", "CUBERANKEDMEMBER", "CUBESET"),
-        *("CUBESETCOUNT", "CUBEVALUE", "SQL.REQUEST", "INDIRECT"),
-    }
-)
-_PIECE = re.compile(
-    r"""(?P<text>"(?:[^"]|"")*") | (?P<quoted>'(?:[^']|'')*'\#?) | (?P<function>[^\W\d][\w.]*)\s*\(""",
-    re.VERBOSE,
-)
-_PREFIX = re.compile(r"(?i)^_xl(?:fn|ws|udf)\.(?:_xlws\.)?")
-# What the title of a worksheet never holds, and the mark after a file's name.
-_NO_TITLE = re.compile(r"[\[\]:*?/\\|]|'#$")
-_OTHER_FILE = re.compile(r"\][^\[\],()]*!|://|\\")
-
-
 def why_outside(formula: str) -> str:
     """Return why a formula may reach outside the workbook; empty for one that cannot.
 
     >>> why_outside('1+_xlfn.WEBSERVICE("http://a.example")'), why_outside("'my sheet'!A1+INT(A2)")
     ('it calls WEBSERVICE', '')
     """
-    rest = []
-    at = 0
-    for piece in _PIECE.finditer(formula):
-        rest.append(formula[at : piece.start()])
-        at = piece.end()
-        name = _PREFIX.sub("", piece["function"] or "").upper()
-        if name in _FUNCTIONS:
+    for found in _matches(formula):
+        kind, text = found.lastgroup, found[0]
+        if kind == "function" and (name := text.upper()) in OUTSIDE:
             return f"it calls {name}"
-        if piece["quoted"] and _NO_TITLE.search(piece["quoted"]):
+        # A program that is asked for a path opens a file; a backslash is of a path, whatever is around it.
+        if kind == "link" or (kind != "text" and "\\" in text) or (kind == "exchange" and "/" in text):
             return "it reads another file"
-        if piece["function"]:
-            rest.append(piece[0])
-    left = "".join((*rest, formula[at:]))
-    if "|" in left:
-        return "it reads another program"
-    return "it reads another file" if _OTHER_FILE.search(left) else ""
+        if kind != "text" and "|" in text:
+            return "it reads another program"
+    return ""
 
 
 def called(formula: str) -> Iterator[str]:
@@ -331,6 +312,4 @@ def called(formula: str) -> Iterator[str]:
     >>> [*called('if(_xlfn.IFNA(A1,0)>1,"INT(",LOG10(2))')]
     ['IF', 'IFNA', 'LOG10']
     """
-    for piece in _PIECE.finditer(formula):
-        if piece["function"]:
-            yield _PREFIX.sub("", piece["function"]).upper()
+    return (found[0].upper() for found in _matches(formula) if found.lastgroup == "function")

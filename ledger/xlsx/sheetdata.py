@@ -11,6 +11,7 @@ import numpy as np
 from ledger.errors import Problems
 from ledger.values import ERROR_NAMES, EXACT, NA, UNWRITABLE, Codes, Data, Values, utf16_length
 from ledger.xlsx.formulas import column_letters
+from ledger.xlsx.limits import MAX_COLUMNS, MAX_FORMULA, MAX_ROWS, MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 #: Stands for the row number inside a formula.
 ROW = "\x00"
-MAX_ROWS, MAX_COLUMNS, MAX_FORMULA, MAX_TEXT = 1_048_576, 16_384, 8_192, 32_767
 
 _CHUNK_ROWS = 4_000
 _MARKUP = re.compile("[&<>]")

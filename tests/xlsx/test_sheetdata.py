@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from ledger.errors import LedgerError
 from ledger.values import DIV0, NA, NUM, Values, texts
+from ledger.xlsx.limits import MAX_COLUMNS, MAX_FORMULA, MAX_ROWS, MAX_TEXT
 from ledger.xlsx.sheetdata import (
-    MAX_COLUMNS,
-    MAX_FORMULA,
-    MAX_ROWS,
-    MAX_TEXT,
     ROW,
     Band,
     Cells,
