@@ -17,12 +17,21 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from ledger.errors import Problems
-from ledger.values import UNWRITABLE, utf16_length
+from ledger.xlsx.limits import (
+    HEADER_FAULTS,
+    MAX_HEADER,
+    MAX_NAME,
+    MAX_TITLE,
+    TITLE_FAULTS,
+    WRITTEN_NAME_FAULTS,
+    faults,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+#: What every part of XML begins with.
+DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _CONTENT_TYPES, _WORKBOOK, _WORKBOOK_RELATIONS = (
     "[Content_Types].xml",
     "xl/workbook.xml",
@@ -44,7 +53,7 @@ _VML_PREFIXES = {
     "urn:schemas-microsoft-com:office:office": "o",
     "urn:schemas-microsoft-com:office:excel": "x",
 }
-_VML_NAMES = "".join(f' xmlns:{prefix}="{uri}"' for uri, prefix in _VML_PREFIXES.items())
+_VML_NAMESPACES = {f"xmlns:{prefix}": uri for uri, prefix in _VML_PREFIXES.items()}
 
 # openpyxl writes the children of a font in another order than the schema wants.
 _FONT_ORDER = (
@@ -72,25 +81,6 @@ _STAMP = re.compile(r"(?<=>)[^<]*(?=</dcterms:(?:created|modified)>)")
 _DIMENSION = re.compile('(?<=<dimension ref=")[^"]*')
 _SHEET_DATA = re.compile("(?<=<sheetData>).*(?=</sheetData>)", re.DOTALL)
 
-_MAX_TITLE, _MAX_HEADER = 31, 255
-_CONTROL = rf"\t\n{UNWRITABLE.pattern[1:-1]}"
-_TITLE_FAULTS = (
-    (r"\A\s*\Z", "is blank"),
-    (rf"[\[\]:*?/\\{_CONTROL}]", r"holds one of [ ] : * ? / \ or a control character"),
-    (r"\A'|'\Z", "begins or ends with an apostrophe"),
-    (r"(?i)\Ahistory\Z", "is a name that Excel keeps for itself"),
-)
-_NAME_FAULTS = (
-    (
-        r"\A(?![A-Za-z_][A-Za-z0-9_]{0,200}\Z)",
-        "is not ASCII letters, digits and _, a digit not first",
-    ),
-    (r"(?i)\A[a-z]{1,3}[0-9]+\Z", "is the address of a cell"),
-    (r"(?i)\A(?=.)(r[0-9]*)?(c[0-9]*)?\Z", "is an address in R1C1 notation"),
-    (r"(?i)\A(true|false|_xl.*)\Z", "is a word that Excel keeps for itself"),
-)
-_HEADER_FAULTS = ((r"\A\s*\Z", "is blank"), (f"[{_CONTROL}]", "holds a line break or a control character"))
-
 
 def assemble(shell: bytes, rows: Mapping[str, Iterable[bytes]], dimensions: Mapping[str, str]) -> bytes:
     """Return `shell` with the rows and the dimension of each sheet title replaced, as a fixed file.
@@ -106,7 +96,7 @@ def assemble(shell: bytes, rows: Mapping[str, Iterable[bytes]], dimensions: Mapp
         sheet = _DIMENSION.sub(dimensions[title], parts[name].decode(), count=1)
         before, after = _SHEET_DATA.split(sheet)
         streams[name] = chain((before.encode(),), chunks, (after.encode(),))
-    return _zipped(streams)
+    return _in_order(streams)
 
 
 def check_names(titles: Iterable[str], names: Iterable[str], tables: Mapping[str, Sequence[str]]) -> None:
@@ -115,39 +105,30 @@ def check_names(titles: Iterable[str], names: Iterable[str], tables: Mapping[str
     `tables` maps a table's name to its headers; the names of tables and defined names share one space.
     """
     problems = Problems()
-    _check("sheet title", titles, _TITLE_FAULTS, _MAX_TITLE, problems)
-    _check("name", (*names, *tables), _NAME_FAULTS, _MAX_HEADER, problems)
-    for table, headers in tables.items():
-        _check(f"table {table!r}: header", headers, _HEADER_FAULTS, _MAX_HEADER, problems)
+    checked = [
+        ("sheet title", titles, TITLE_FAULTS, MAX_TITLE),
+        ("name", (*names, *tables), WRITTEN_NAME_FAULTS, MAX_NAME),
+        *((f"table {table!r}: header", heads, HEADER_FAULTS, MAX_HEADER) for table, heads in tables.items()),
+    ]
+    for what, texts, patterns, longest in checked:
+        for text, fault in faults(texts, patterns, longest):
+            problems.add(f"{what} {text!r} {fault}")
     problems.raise_any()
 
 
-def title_faults(titles: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return each sheet title that a spreadsheet would refuse, with the reason."""
-    return tuple(_faults(titles, _TITLE_FAULTS, _MAX_TITLE))
+def element(tag: str, attributes: Mapping[str, str], inside: str = "") -> str:
+    """Return an element of XML with its attributes in their order; `inside` is XML already.
+
+    >>> element("c", {"r": "A1"}, element("v", {}, "7"))
+    '<c r="A1"><v>7</v></c>'
+    """
+    written = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    return f"<{tag}{written}>{inside}</{tag}>"
 
 
-def _check(
-    what: str, texts: Iterable[str], faults: Iterable[tuple[str, str]], longest: int, problems: Problems
-) -> None:
-    for text, fault in _faults(texts, faults, longest):
-        problems.add(f"{what} {text!r} {fault}")
-
-
-def _faults(
-    texts: Iterable[str], faults: Iterable[tuple[str, str]], longest: int
-) -> Iterator[tuple[str, str]]:
-    """Yield each text that has a fault, is too long in UTF-16 units, or comes twice without case."""
-    seen: dict[str, str] = {}
-    for text in texts:
-        for pattern, fault in faults:
-            if re.search(pattern, text):
-                yield text, fault
-        if (length := utf16_length(text)) > longest:
-            yield text, f"has {length} characters; at most {longest}"
-        if (key := text.casefold()) in seen:
-            yield text, f"is there already, as {seen[key]!r}; case makes no difference"
-        seen.setdefault(key, text)
+def xml_text(text: str) -> str:
+    """Return text as XML holds it; a carriage return would be read as a line feed."""
+    return escape(text, {"\r": "&#13;"})
 
 
 def _canonical(name: str, part: bytes) -> bytes:
@@ -155,7 +136,7 @@ def _canonical(name: str, part: bytes) -> bytes:
     if not name.endswith((".xml", ".rels", ".vml")):
         return part
     # In VML the prefixes, too, depend on lxml, and spreadsheets want the usual ones.
-    text = _drawing(part) if name.endswith(".vml") else ET.canonicalize(part.decode())
+    text = _vml(part) if name.endswith(".vml") else ET.canonicalize(part.decode())
     if name.endswith(".rels"):
         folder = posixpath.dirname(posixpath.dirname(name)) or "."
         text = _ABSOLUTE_TARGET.sub(lambda target: posixpath.relpath(target[1], folder), text)
@@ -163,19 +144,19 @@ def _canonical(name: str, part: bytes) -> bytes:
         text = _FONT.sub(_font, text)
     elif name == "docProps/core.xml":
         text = _STAMP.sub(_INSTANT, text)
-    return (_DECLARATION + text).encode()
+    return (DECLARATION + text).encode()
 
 
-def _drawing(part: bytes) -> str:
-    return _vml(ET.fromstring(part), _VML_NAMES)  # noqa: S314  # openpyxl made it for us
+def _vml(part: bytes) -> str:
+    """Return a drawing with the prefixes v, o and x, which its root declares."""
+    root = ET.fromstring(part)  # noqa: S314  # openpyxl made it for us
+    return _vml_element(root, _VML_NAMESPACES)
 
 
-def _vml(element: ET.Element, attributes: str = "") -> str:
-    """Return an element of a drawing with the prefixes v, o and x; `attributes` come before its own."""
-    tag = _qualified(element.tag)
-    own = "".join(f" {_qualified(name)}={quoteattr(text)}" for name, text in sorted(element.attrib.items()))
-    inside = escape(element.text or "") + "".join(_vml(child) + escape(child.tail or "") for child in element)
-    return f"<{tag}{attributes}{own}>{inside}</{tag}>"
+def _vml_element(node: ET.Element, namespaces: Mapping[str, str]) -> str:
+    own = {_qualified(name): text for name, text in sorted(node.attrib.items())}
+    children = "".join(_vml_element(child, {}) + xml_text(child.tail or "") for child in node)
+    return element(_qualified(node.tag), {**namespaces, **own}, xml_text(node.text or "") + children)
 
 
 def _qualified(name: str) -> str:
@@ -197,15 +178,23 @@ def _sheet_parts(workbook: bytes, relations: bytes) -> dict[str, str]:
     return {sheet.get("name", ""): posixpath.join("xl", targets[sheet.get(_RELATION_ID)]) for sheet in sheets}
 
 
-def _zipped(parts: Mapping[str, Iterable[bytes]]) -> bytes:
+def _in_order(parts: Mapping[str, Iterable[bytes]]) -> bytes:
     """Return the parts as a zip file without clock, stored when small, deflated when large."""
     order = sorted(parts, key=lambda name: (name != _CONTENT_TYPES, name not in _FIRST_PARTS, name))
     flow = ((name, chunk) for name in order for chunk in parts[name])
     begin, is_large = _begin(flow)
-    method = zipfile.ZIP_DEFLATED if is_large else zipfile.ZIP_STORED
+    return zipped(chain(begin, _ahead(flow)), _DEFLATE_LEVEL if is_large else None)
+
+
+def zipped(flow: Iterable[tuple[str, bytes]], level: int | None) -> bytes:
+    """Return a zip file without clock of the parts that `flow` gives in chunks, each with the part's name.
+
+    They are deflated at a level from 1 to 9, stored where it is None.
+    """
+    method = zipfile.ZIP_STORED if level is None else zipfile.ZIP_DEFLATED
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method, compresslevel=_DEFLATE_LEVEL) as archive:
-        for name, chunks in groupby(chain(begin, _ahead(flow)), key=itemgetter(0)):
+    with zipfile.ZipFile(file, "w", method, compresslevel=level) as archive:
+        for name, chunks in groupby(flow, key=itemgetter(0)):
             # Opened by name, a member is of 1 January 1980.
             with archive.open(name, "w") as member:
                 for _, chunk in chunks:

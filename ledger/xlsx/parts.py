@@ -18,7 +18,7 @@ from xml.parsers import expat
 from ledger.errors import LedgerError, Place, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 #: What a workbook may unpack to, and how much more than its size: a zip bomb is both large and steep.
 MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 30, 10_000, 400
@@ -28,7 +28,8 @@ _AGAIN, _UNSAFE = "ask for it again", "do not open it; ask where it comes from"
 _CHUNK = 1 << 20
 _XML = (".xml", ".rels")
 _LEAVES = re.compile(r"(?:^|[\\/])\.\.(?:[\\/]|$)|^[A-Za-z]:")
-_WORKBOOK = "xl/workbook.xml"
+#: The part that lists the sheets and the defined names.
+WORKBOOK = "xl/workbook.xml"
 _SIGNATURES = (
     (
         b"\xd0\xcf\x11\xe0",
@@ -77,6 +78,18 @@ class Parts:
             found[each.get("Id", "")] = kind, target, external
         return found
 
+    def targets(self, part: str, kind: str) -> tuple[str, ...]:
+        """Return the parts of one kind inside the workbook that a part leads to, in the order of the file."""
+        found = self.relations(part).values()
+        return tuple(target for each, target, outside in found if each == kind and not outside)
+
+    def sheets(self) -> Iterator[tuple[Element, str]]:
+        """Yield the element of each sheet with the part of its cells, empty for one that is no worksheet."""
+        relations = self.relations(WORKBOOK)
+        for sheet in self.tree(WORKBOOK).iter("sheet"):
+            kind, part, _ = relations.get(sheet.get("id", ""), ("", "", False))
+            yield sheet, part if kind == "worksheet" and part in self.found else ""
+
 
 def opened(name: str, data: bytes) -> Parts:
     """Return the parts of the workbook `data`; raise a LedgerError if it is none, or not a safe one."""
@@ -95,9 +108,9 @@ def opened(name: str, data: bytes) -> Parts:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise refused(name, f"is damaged: {error}", _AGAIN) from None
     for part, what, hint in _OTHERS:
-        if part in found and _WORKBOOK not in found:
+        if part in found and WORKBOOK not in found:
             raise refused(name, what, hint)
-    if _WORKBOOK not in found:
+    if WORKBOOK not in found:
         raise refused(name, "is a zip without a workbook in it", "name an .xlsx file")
     return Parts(name, found)
 

@@ -7,23 +7,19 @@ make no difference.  Taking out what is known to do harm would be shorter, and n
 
 from __future__ import annotations
 
-import io
-import zipfile
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
-from ledger.xlsx.formulas import column_letters, column_number, why_outside
-from ledger.xlsx.parts import Parts, parse
+from ledger.xlsx.cells import SHARED, CellElement, SheetReader
+from ledger.xlsx.formulas import column_letters, why_outside
+from ledger.xlsx.package import DECLARATION, element, xml_text, zipped
+from ledger.xlsx.parts import WORKBOOK, Parts, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
 
-_AROUND = {"worksheet", "sheetData"}
-_TEXTS = {"f", "v", "t"}
 _NO_FORMULA = "the file does not hold its formula"
-_SHARED, _ARRAY = "shared", "array"
 _AS_TEXT = {"str", "inlineStr"}
 
 
@@ -32,118 +28,66 @@ def why_constant(formula: str) -> str:
     return why_outside(formula) if formula else _NO_FORMULA
 
 
-def element(tag: str, attributes: Mapping[str, str], inside: str = "") -> str:
-    """Return an element of XML; `inside` is XML already."""
-    written = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    return f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written}/>"
-
-
 def text_element(text: str) -> str:
     """Return the element of a text, whose blanks and line ends are kept."""
-    return element("t", {"xml:space": "preserve"}, text_of(text))
-
-
-def text_of(text: str) -> str:
-    """Return text as XML holds it."""
-    return escape(text, {"\r": "&#13;"})
+    return element("t", {"xml:space": "preserve"}, xml_text(text))
 
 
 class CellCopy:
-    """Takes the elements of a worksheet one by one; `rows` has what stands in `<sheetData>` of the copy.
+    """Takes the rows and cells of a worksheet; `rows` has each row of the copy: its attributes, its cells."""
 
-    Only the elements of a cell are taken: whatever else a worksheet holds is left out with all inside it.
-    """
-
-    __slots__ = (
-        *("rows", "constants", "left_out", "row", "column", "kind"),
-        *("formula", "how", "value", "pieces"),
-    )
+    __slots__ = ("cells", "constants", "rows")
 
     def __init__(self) -> None:
-        self.rows: list[str] = []
+        self.rows: list[tuple[dict[str, str], list[str]]] = []
+        self.cells: list[str] = []
         self.constants: set[str] = set()
-        self.left_out = 0
-        self.row = self.column = 0
-        self.kind = "n"
-        self.formula: str | None = None
-        self.how: dict[str, str] = {}
-        self.value: str | None = None
-        self.pieces: list[str] | None = None
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Take the beginning of an element."""
-        if self.left_out:
-            self.left_out += 1
-        elif tag == "row":
-            self.row, self.column = int(attributes.get("r", self.row + 1)), 0
-            kept = {"r": str(self.row)}
-            if "hidden" in attributes:
-                kept["hidden"] = attributes["hidden"]
-            self.rows.append(element("row", kept).replace("/>", ">"))
-        elif tag == "c":
-            letters = attributes.get("r", "").rstrip("0123456789")
-            self.column = column_number(letters) if letters else self.column + 1
-            self.kind = attributes.get("t", "n")
-            self.formula = self.value = None
-        elif tag in _TEXTS:
-            self.pieces = []
-            if tag == "f":
-                self.how = {name: attributes[name] for name in ("t", "ref", "si") if name in attributes}
-        elif tag not in _AROUND and tag not in {"is", "r"}:
-            self.left_out = 1
+    def add_row(self, row: int, attributes: Mapping[str, str]) -> None:
+        """Take a row, whose cells follow; a function may leave hidden ones out."""
+        hidden = {"hidden": attributes["hidden"]} if "hidden" in attributes else {}
+        self.cells = []
+        self.rows.append(({"r": str(row)} | hidden, self.cells))
 
-    def text(self, text: str) -> None:
-        """Take a piece of text."""
-        if self.pieces is not None and not self.left_out:
-            self.pieces.append(text)
+    def add_cell(self, cell: CellElement) -> None:
+        """Take a cell of that row: its formula without a value, or its value as a constant."""
+        place = {"r": f"{column_letters(cell.column)}{cell.row}"}
+        self.cells.append(_constant(cell, place) if self._is_constant(cell) else _formula(cell, place))
 
-    def end(self, tag: str) -> None:
-        """Take the end of an element."""
-        if self.left_out:
-            self.left_out -= 1
-        elif tag == "row":
-            self.rows.append("</row>")
-        elif tag == "c":
-            self.rows.append(self._constant() if self._is_constant() else self._formula())
-        elif self.pieces is not None:
-            text, self.pieces = "".join(self.pieces), None
-            if tag == "f":
-                self.formula = text
-            else:
-                self.value = text if tag == "v" else (self.value or "") + text
+    def sheet_data(self) -> str:
+        """Return the element of all rows."""
+        return element(
+            "sheetData", {}, "".join(element("row", row, "".join(cells)) for row, cells in self.rows)
+        )
 
-    def _is_constant(self) -> bool:
+    def _is_constant(self, cell: CellElement) -> bool:
         """Whether a cell has no formula that an engine is given; those that share one go together."""
-        if self.formula is None:
+        if cell.formula is None:
             return True
-        shared = self.how.get("si", "") if self.how.get("t") == _SHARED else None
-        if shared is not None and not self.formula:
-            return shared in self.constants
-        if not why_constant(self.formula):
+        if cell.shared is not None and not cell.formula:
+            return cell.shared in self.constants
+        if not why_constant(cell.formula):
             return False
-        if shared is not None:
-            self.constants.add(shared)
+        if cell.shared is not None:
+            self.constants.add(cell.shared)
         return True
 
-    def _formula(self) -> str:
-        how = self.how if self.how.get("t") in {_SHARED, _ARRAY} else {}
-        # An engine may ask for an element of the value, and takes an empty one for none.
-        inside = element("f", how, text_of(self.formula or "")) + "<v/>"
-        return element("c", {"r": self._address()}, inside)
 
-    def _constant(self) -> str:
-        if self.value is None or (self.value == "" and self.kind not in _AS_TEXT):
-            return ""
-        place = {"r": self._address()}
-        if self.kind in _AS_TEXT:
-            return element("c", {**place, "t": "inlineStr"}, f"<is>{text_element(self.value)}</is>")
-        return element("c", {**place, "t": self.kind}, f"<v>{text_of(self.value)}</v>")
-
-    def _address(self) -> str:
-        return f"{column_letters(self.column)}{self.row}"
+def _formula(cell: CellElement, place: Mapping[str, str]) -> str:
+    kept = {name: text for name, text in cell.attributes.items() if name in _FORMULA}
+    formula = element("f", kept if kept.get("t") in {SHARED, _ARRAY} else {}, xml_text(cell.formula or ""))
+    # An engine may ask for an element of the value, and takes an empty one for none.
+    return element("c", place, formula + element("v", {}))
 
 
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+def _constant(cell: CellElement, place: Mapping[str, str]) -> str:
+    if cell.value is None or (cell.value == "" and cell.type not in _AS_TEXT):
+        return ""
+    if cell.type in _AS_TEXT:
+        return element("c", {**place, "t": "inlineStr"}, element("is", {}, text_element(cell.value)))
+    return element("c", {**place, "t": cell.type}, element("v", {}, xml_text(cell.value)))
+
+
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -157,6 +101,7 @@ _WORDS = {
     "styles": ("styles", "styles"),
     "sharedStrings": ("sharedStrings", "sharedStrings"),
 }
+_ARRAY, _FORMULA = "array", ("t", "ref", "si")
 _ITERATION = ("iterate", "iterateCount", "iterateDelta")
 _TABLE = ("id", "name", "displayName", "ref", "headerRowCount", "totalsRowCount")
 _STYLES = (
@@ -171,32 +116,31 @@ _STYLES = (
 
 def stripped(parts: Parts) -> bytes:
     """Return a copy in which no formula has a value; one that reaches outside is a constant, its value."""
-    book, relations = parts.tree("xl/workbook.xml"), parts.relations("xl/workbook.xml")
     made = {"xl/styles.xml": element("styleSheet", {"xmlns": _MAIN}, _STYLES)}
     sheets: list[tuple[int, str]] = []
-    for place, sheet in enumerate(book.iter("sheet")):
-        kind, part, _ = relations.get(sheet.get("id", ""), ("", "", False))
-        if kind == "worksheet" and part in parts.found:
+    for place, (sheet, part) in enumerate(parts.sheets()):
+        if part:
             sheets.append((place, sheet.get("name", "")))
             made |= _sheet(parts, part, len(sheets), sum("/tables/" in each for each in made))
-    strings = next((part for kind, part, _ in relations.values() if kind == "sharedStrings"), "")
+    strings = next(iter(parts.targets(WORKBOOK, "sharedStrings")), "")
     if strings in parts.found:
         items = (element("si", {}, text_element(_text(each))) for each in parts.tree(strings))
         made["xl/sharedStrings.xml"] = element("sst", {"xmlns": _MAIN}, "".join(items))
-    made["xl/workbook.xml"] = _workbook(book, sheets)
+    made["xl/workbook.xml"] = _workbook(parts.tree(WORKBOOK), sheets)
     targets = [f"worksheets/sheet{number}.xml" for number in range(1, len(sheets) + 1)]
     targets += [f"{each}.xml" for each in ("styles", "sharedStrings") if f"xl/{each}.xml" in made]
     made["xl/_rels/workbook.xml.rels"] = _relations(targets)
     made["_rels/.rels"] = _relations(["xl/workbook.xml"])
-    return _zipped({"[Content_Types].xml": _types(made), **made})
+    written = {"[Content_Types].xml": _types(made), **made}
+    return zipped(((name, (DECLARATION + text).encode()) for name, text in written.items()), _FASTEST)
 
 
 def _sheet(parts: Parts, part: str, number: int, tables: int) -> Iterator[tuple[str, str]]:
     """Yield the parts of a worksheet and of its tables; `tables` stand on those before it."""
     copy = CellCopy()
-    parse(parts, part, copy.start, copy.end, copy.text)
-    inside = element("sheetData", {}, "".join(copy.rows))
-    found = [target for kind, target, _ in parts.relations(part).values() if kind == "table"]
+    reader = SheetReader(copy.add_row, copy.add_cell)
+    parse(parts, part, reader.start, reader.end, reader.text)
+    inside, found = copy.sheet_data(), parts.targets(part, "table")
     roots = [parts.tree(target) for target in found if target in parts.found]
     if roots:
         ids = (element("tablePart", {"r:id": f"rId{i}"}) for i in range(1, len(roots) + 1))
@@ -247,7 +191,7 @@ def _names(book: Element, places: Mapping[str, str]) -> Iterator[str]:
         if name.startswith("_xlnm.") or why_outside(text) or (sheet is not None and sheet not in places):
             continue
         local = {} if sheet is None else {"localSheetId": places[sheet]}
-        yield element("definedName", {"name": name, **local}, text_of(text))
+        yield element("definedName", {"name": name, **local}, xml_text(text))
 
 
 def _words(target: str) -> tuple[str, str]:
@@ -270,13 +214,3 @@ def _types(made: Iterable[str]) -> str:
             kind = f"{_KINDS}.{_words(part)[1]}+xml"
             inside += element("Override", {"PartName": f"/{part}", "ContentType": kind})
     return element("Types", {"xmlns": f"{_PACKAGE}/content-types"}, inside)
-
-
-def _zipped(made: Mapping[str, str]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
-        for name, text in made.items():
-            # Opened by name, a member is of 1 January 1980.
-            with archive.open(name, "w") as member:
-                member.write((_DECLARATION + text).encode())
-    return file.getvalue()

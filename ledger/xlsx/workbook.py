@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.cells import Cell, CellReader, CellValue, decoded
-from ledger.xlsx.parts import Parts, opened, parse, refused
+from ledger.xlsx.cells import Cell, CellValue, SheetCells, SheetReader, decoded
+from ledger.xlsx.parts import WORKBOOK, Parts, opened, parse, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 _THREAD = "[Threaded comment]"
+_LINK = re.compile(r"xl/externalLinks/[^/]+\.xml")
 _RUNS = re.compile("vbaProject|macrosheets|activeX|embeddings/")
 
 
@@ -70,50 +71,51 @@ class Workbook:
 def read_workbook(name: str, data: bytes) -> Workbook:
     """Return the workbook `data`; raise a LedgerError if it is none, or not a safe one."""
     parts = opened(name, data)
-    book = parts.tree("xl/workbook.xml")
-    relations = parts.relations("xl/workbook.xml")
-    strings = [_rich(each) for each in parts.tree(_target(relations, "sharedStrings"))]
-    persons = {
-        each.get("id", ""): each.get("displayName", "") for each in parts.tree(_target(relations, "person"))
+    strings = [_rich(each) for each in _root(parts, "sharedStrings")]
+    persons = {each.get("id", ""): each.get("displayName", "") for each in _root(parts, "person")}
+    sheets = {
+        each.get("name", ""): _sheet(parts, part, each, (strings, persons))
+        for each, part in parts.sheets()
+        if part
     }
-    sheets = {}
-    for each in book.iter("sheet"):
-        kind, part, _ = relations.get(each.get("id", ""), ("", "", False))
-        if kind == "worksheet" and part in parts.found:
-            title = each.get("name", "")
-            sheets[title] = _sheet(parts, part, title, each.get("state", "visible"), (strings, persons))
-    names = tuple((each.get("name", ""), each.text or "") for each in book.iter("definedName"))
+    names = tuple(
+        (each.get("name", ""), each.text or "") for each in parts.tree(WORKBOOK).iter("definedName")
+    )
     properties = {
         each.get("name", ""): "".join(each.itertext()) for each in parts.tree("docProps/custom.xml")
     }
-    return Workbook(name, sheets, names, tuple(_links(parts)), tuple(_macros(parts)), properties)
+    macros = tuple(filter(_RUNS.search, sorted(parts.found)))
+    return Workbook(name, sheets, names, tuple(_links(parts)), macros, properties)
 
 
-def _target(relations: Mapping[str, tuple[str, str, bool]], kind: str) -> str:
-    return next((target for each, target, _ in relations.values() if each == kind), "")
+def _root(parts: Parts, kind: str) -> Element:
+    """Return the first part of a kind that the workbook leads to, as a tree; empty without one."""
+    return parts.tree(next(iter(parts.targets(WORKBOOK, kind)), ""))
 
 
-def _sheet(
-    parts: Parts, part: str, title: str, state: str, known: tuple[list[str], Mapping[str, str]]
-) -> Worksheet:
-    strings, persons = known
-    reader = CellReader(strings)
+def _sheet(parts: Parts, part: str, sheet: Element, texts: tuple[list[str], Mapping[str, str]]) -> Worksheet:
+    """Return a worksheet; `texts` are those that cells share, and the names of persons by their ids."""
+    strings, persons = texts
+    title, cells = sheet.get("name", ""), SheetCells(strings)
+    reader = SheetReader(cells.add_row, cells.add_cell)
     try:
         parse(parts, part, reader.start, reader.end, reader.text)
     except ValueError as error:  # a number that is none, a text that is not there
         raise refused(parts.name, f"sheet {title!r} is damaged: {error}", "ask for it again") from None
-    targets: dict[str, list[str]] = {}
-    for kind, target, external in parts.relations(part).values():
-        if not external:
-            targets.setdefault(kind, []).append(target)
-    tables = tuple(_table(parts.tree(each)) for each in targets.get("table", ()))
-    threads = [
-        note for each in targets.get("threadedComment", ()) for note in _threads(parts.tree(each), persons)
+    tables, threads, comments = (
+        [parts.tree(target) for target in parts.targets(part, kind)]
+        for kind in ("table", "threadedComment", "comments")
+    )
+    replies = [note for each in threads for note in _threads(each, persons)]
+    threaded = {note.address for note in replies}
+    notes = [
+        note
+        for each in comments
+        for note in _comments(each)
+        if note.address not in threaded or not note.text.startswith(_THREAD)
     ]
-    threaded = {note.address for note in threads}
-    notes = [note for each in targets.get("comments", ()) for note in _comments(parts.tree(each))]
-    notes = [note for note in notes if note.address not in threaded or not note.text.startswith(_THREAD)]
-    return Worksheet(title, state, reader.rows, (*notes, *threads), tables)
+    state = sheet.get("state", "visible")
+    return Worksheet(title, state, cells.rows, (*notes, *replies), tuple(map(_table, tables)))
 
 
 def _comments(root: Element) -> Iterator[Note]:
@@ -137,17 +139,9 @@ def _table(root: Element) -> TableObject:
 
 def _links(parts: Parts) -> Iterator[str]:
     """Yield every file that formulas read outside the workbook."""
-    for part in sorted(parts.found):
-        if re.fullmatch(r"xl/externalLinks/[^/]+\.xml", part):
-            for _, target, _ in parts.relations(part).values():
-                yield target
-
-
-def _macros(parts: Parts) -> Iterator[str]:
-    """Yield every part that a spreadsheet could run."""
-    for part in sorted(parts.found):
-        if _RUNS.search(part):
-            yield part
+    for part in filter(_LINK.fullmatch, sorted(parts.found)):
+        for _, target, _ in parts.relations(part).values():
+            yield target
 
 
 def _rich(element: Element) -> str:
@@ -204,30 +198,20 @@ class Shell:
 
 def shell(parts: Parts) -> Shell:
     """Return what stands around the cells of a workbook."""
-    book = parts.tree("xl/workbook.xml")
-    relations = parts.relations("xl/workbook.xml")
     names = (
         DefinedName(each.get("name", ""), each.text or "", each.get("localSheetId", ""))
-        for each in book.iter("definedName")
+        for each in parts.tree(WORKBOOK).iter("definedName")
     )
     connections = (each.get("name", "") for each in parts.tree("xl/connections.xml").iter("connection"))
-    return Shell(tuple(_sheet_shells(parts, book, relations)), tuple(names), tuple(connections))
+    sheets = (_sheet_shell(parts, part, each) for each, part in parts.sheets())
+    return Shell(tuple(sheets), tuple(names), tuple(connections))
 
 
-def _sheet_shells(
-    parts: Parts, book: Element, relations: Mapping[str, tuple[str, str, bool]]
-) -> Iterator[SheetShell]:
-    for each in book.iter("sheet"):
-        title, state = each.get("name", ""), each.get("state", "visible")
-        kind, part, _ = relations.get(each.get("id", ""), ("", "", False))
-        if kind == "worksheet" and part in parts.found:
-            yield _sheet_shell(parts, part, title, state)
-        else:
-            yield SheetShell(title, state)
-
-
-def _sheet_shell(parts: Parts, part: str, title: str, state: str) -> SheetShell:
+def _sheet_shell(parts: Parts, part: str, sheet: Element) -> SheetShell:
     """Return the shell of a sheet; its rows, which are nearly all of the part, are not parsed again."""
+    title, state = sheet.get("name", ""), sheet.get("state", "visible")
+    if not part:
+        return SheetShell(title, state)
     data = parts.found[part]
     before, *_, after = _ROWS.split(data)
     tree = Parts(parts.name, {part: before + after}).tree(part) if after != before else parts.tree(part)
@@ -237,15 +221,14 @@ def _sheet_shell(parts: Parts, part: str, title: str, state: str) -> SheetShell:
         for each in tree.iter("col")
         if each.get("hidden") in _TRUE
     )
-    relations = list(parts.relations(part).values())
-    tables = (parts.tree(target) for kind, target, external in relations if kind == "table" and not external)
+    tables = map(parts.tree, parts.targets(part, "table"))
     return SheetShell(
         title,
         state,
         tuple(int(found[1]) for found in rows if found),
         tuple(columns),
         tuple(_lists(tree)),
-        tuple(decoded(target) for _, target, external in relations if external),
+        tuple(decoded(target) for _, target, external in parts.relations(part).values() if external),
         tuple(table.get("displayName", "") for table in tables if table.get("headerRowCount") == "0"),
     )
 

@@ -24,7 +24,7 @@ from ledger.review.audit.rules import (
 )
 from ledger.values import utf16_length
 from ledger.xlsx.formulas import column_letters, column_number, corner, reads
-from ledger.xlsx.package import title_faults
+from ledger.xlsx.limits import MAX_TITLE, TITLE_FAULTS, faults
 from ledger.xlsx.places import VALUE, Places
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _corners(area: str) -> tuple[tuple[int, int], tuple[int, int]]:
 
 def titles(book: Book) -> Iterator[Finding]:
     """Yield sheet titles that cannot be, or are there twice."""
-    for title, fault in title_faults([each.title for each in book.shell.sheets]):
+    for title, fault in faults((each.title for each in book.shell.sheets), TITLE_FAULTS, MAX_TITLE):
         yield Finding(TITLE, title, "", "", "", fault)
 
 
