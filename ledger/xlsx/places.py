@@ -36,6 +36,12 @@ class Places:
     last: int = 0
     ids: Mapping[int, str] = field(default_factory=dict)
 
+    def names(self, row: int, column: int) -> tuple[str, str]:
+        """Return the id of a cell's row and the cell's name, both empty for a cell beside block and table."""
+        if column == VALUE and row in self.block:
+            return "", self.block[row]
+        return (self.ids[row], self.columns.get(column, "")) if row in self.ids else ("", "")
+
 
 def locator(places: Mapping[str, Places], sheet: str, row: int) -> Locator:
     """Return how references are called from a row of a sheet.

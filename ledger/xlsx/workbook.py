@@ -47,10 +47,25 @@ class Worksheet:
     notes: tuple[Note, ...]
     tables: tuple[TableObject, ...]
 
+    def cell(self, row: int, column: int) -> Cell | None:
+        """Return a cell, None for an empty one."""
+        return self.rows[row].get(column) if row in self.rows else None
+
     def value(self, row: int, column: int) -> CellValue:
         """Return the value of a cell, None for an empty one."""
-        cell = self.rows.get(row, {}).get(column)
+        cell = self.cell(row, column)
         return None if cell is None else cell.value
+
+    def formula(self, row: int, column: int) -> str | None:
+        """Return the formula of a cell, None for a constant and for an empty one."""
+        cell = self.cell(row, column)
+        return None if cell is None else cell.formula
+
+    def cells(self) -> Iterator[tuple[int, int, Cell]]:
+        """Yield the row and the column of each cell that is not empty, with the cell."""
+        for row, cells in self.rows.items():
+            for column, cell in cells.items():
+                yield row, column, cell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +81,12 @@ class Workbook:
     links: tuple[str, ...]
     macros: tuple[str, ...]
     properties: Mapping[str, str]
+
+    def cells(self) -> Iterator[tuple[str, int, int, Cell]]:
+        """Yield the worksheet, the row and the column of each cell that is not empty, with the cell."""
+        for title, sheet in self.sheets.items():
+            for row, column, cell in sheet.cells():
+                yield title, row, column, cell
 
 
 def read_workbook(name: str, data: bytes) -> Workbook:

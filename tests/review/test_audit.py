@@ -11,9 +11,9 @@ from returned import by_gnumeric, by_libreoffice, by_openpyxl
 from ledger import cli
 from ledger.review.audit.answer import audit_text
 from ledger.review.audit.audit import audit
-from ledger.review.audit.bookrules import name_fault
-from ledger.review.audit.rules import RULES, UNCACHED
+from ledger.review.audit.rules import CHANGING, LINK, REACH, RULES, UNCACHED, UNKNOWN
 from ledger.xlsx.formulas import reads, shape
+from ledger.xlsx.limits import name_fault
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workbooks"))
 import make
@@ -190,6 +190,26 @@ def _with_own_sheet(book):
 def test_a_gap_in_a_column_that_a_reader_added_is_found():
     places = found(by_openpyxl(make.read(make.BASE), _with_own_sheet))
     assert [each for each in places if each[0] != UNCACHED] == [("constant", "mine", "mine!A3")]
+
+
+@pytest.mark.parametrize(
+    ("formula", "rule"),
+    [
+        ('_xlfn.FILTERXML(A1,"//a")', REACH),
+        ('CUBEVALUE("sales",A1)', REACH),
+        ('RUN("macro")', REACH),
+        ('_xlfn.COPILOT("sum",A1)', REACH),
+        ('IMPORTDATA("http://a.example")', REACH),
+        ("'b.xlsx'#$a.A1", LINK),
+        ("'a:b'!A1", LINK),
+        ("SUM(nowhere!A:A)", UNKNOWN),
+        ("INDIRECT(A1)", CHANGING),
+    ],
+)
+def test_what_no_engine_is_given_is_found(formula, rule):
+    """An engine and a reader are warned of the same."""
+    xlsx = by_openpyxl(make.read(make.BASE), lambda book: book["grid"].__setitem__("F18", f"={formula}"))
+    assert [each for each in found(xlsx) if each[0] != UNCACHED] == [(rule, "grid", "grid!F18")]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,12 @@ def audit_json(found: Audited) -> str:
         "report": found.report,
         "formulas": found.formulas,
         "rules": {
-            name: {**asdict(rule), "findings": sum(each.rule == name for each in found.findings)}
+            name: {
+                "severity": rule.severity,
+                "meaning": rule.meaning,
+                "hint": rule.hint,
+                "findings": sum(each.rule == name for each in found.findings),
+            }
             for name, rule in RULES.items()
         },
         "findings": [{**asdict(each), "severity": RULES[each.rule].severity} for each in found.findings],

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from ledger.xlsx.formulas import Reference, reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from ledger.xlsx.cells import Cell
     from ledger.xlsx.workbook import Workbook, Worksheet
 
 #: A cell by its sheet, row and column: row 0 is some row of a column, column 0 with it the set of rows.
 At = tuple[str, int, int]
-_EMPTY: Mapping[int, Cell] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -59,8 +57,8 @@ class Precedents:
         """Yield what the formula of a cell reads."""
         title, row, column = at
         sheet = self.book.sheets.get(title)
-        cell = sheet.rows.get(row, _EMPTY).get(column) if sheet else None
-        for each in reads(cell.formula).references if cell and cell.formula else ():
+        formula = sheet.formula(row, column) if sheet else None
+        for each in reads(formula).references if formula else ():
             on = self.book.sheets.get(each.sheet or title)
             if on is None:
                 continue
