@@ -11,9 +11,9 @@ from ledger.errors import LedgerError, Place, Problem, counted, joined
 from ledger.review.verify.engines import ENGINES
 from ledger.review.verify.verify import (
     DIFFERS,
+    LISTED,
     MOVED,
     NOT_COMPARED,
-    TOLD,
     UNLIKE,
     CellFinding,
     Verification,
@@ -37,7 +37,7 @@ def verified_text(found: Verification) -> str:
 
 
 def _findings(found: Verification) -> Iterator[str]:
-    for what in TOLD[: TOLD.index(NOT_COMPARED)]:
+    for what in LISTED[: LISTED.index(NOT_COMPARED)]:
         these = [each for each in found.findings if each.what == what]
         for each in these[:_MOST]:
             yield from _lines(each)
@@ -51,14 +51,14 @@ def _findings(found: Verification) -> Iterator[str]:
 
 def _ranges(addresses: Sequence[str]) -> Iterator[str]:
     """Yield addresses, those that follow each other down a column as one range."""
-    start = last = ""
-    for each in (*addresses, ""):
-        if last and each and each == _below(last):
-            last = each
-            continue
-        if start:
-            yield start if start == last else f"{start}:{last.rpartition('!')[2]}"
-        start = last = each
+    ranges: list[list[str]] = []
+    for each in addresses:
+        if ranges and each == _below(ranges[-1][-1]):
+            ranges[-1].append(each)
+        else:
+            ranges.append([each])
+    for first, *others in ranges:
+        yield f"{first}:{others[-1].rpartition('!')[2]}" if others else first
 
 
 def _below(address: str) -> str:
@@ -70,8 +70,8 @@ def _lines(each: CellFinding) -> Iterator[str]:
     yield f"{each.what}: {each.address}  {each.name}".rstrip()
     printed = each.what in {UNLIKE, MOVED}
     lines = {
-        "published" if printed else "cached": _shown(each.was),
-        "recalculated": _shown(each.now),
+        "published" if printed else "cached": _literal(each.was),
+        "recalculated": _literal(each.now),
         "formula": f"={each.formula}" if each.formula else "",
         "in names": each.in_names,
         "why": each.why,
@@ -81,7 +81,7 @@ def _lines(each: CellFinding) -> Iterator[str]:
             yield f"  {label:{_LABEL}}{text}"
 
 
-def _shown(value: CellValue) -> str:
+def _literal(value: CellValue) -> str:
     match value:
         case None:
             return "nothing"
@@ -108,7 +108,7 @@ def _summary(found: Verification) -> Iterator[str]:
 
 def _counts(found: Verification) -> Iterator[str]:
     yield "all agree" if found.agrees else "not all agree"
-    for what in TOLD:
+    for what in LISTED:
         if count := sum(each.what == what for each in found.findings):
             yield f"{count:,} {what}"
 
@@ -118,18 +118,17 @@ def _other(found: Verification) -> str:
 
 
 def verified_json(found: Verification) -> str:
-    """Return the same as one JSON object, every cell told."""
+    """Return the findings in every cell and the known errors of the engine as one JSON object."""
     content = {"agrees": found.agrees, **asdict(found)}
-    content["findings"] = [_json(each) for each in found.findings]
+    content["findings"] = [asdict(each) | _errors(each) for each in found.findings]
     content["known_gaps"] = ENGINES[found.engine].gaps
     return json_text(content)
 
 
-def _json(each: CellFinding) -> dict[str, object]:
-    """Return a finding whose error values are objects, told apart from texts of the same letters."""
+def _errors(each: CellFinding) -> dict[str, object]:
+    """Return the error values of a finding as objects, unlike texts of the same letters."""
     values = {"was": each.was, "now": each.now}
-    errors = {name: {"error": value.name} for name, value in values.items() if isinstance(value, ErrorValue)}
-    return {**asdict(each), **errors}
+    return {name: {"error": value.name} for name, value in values.items() if isinstance(value, ErrorValue)}
 
 
 TEXT, JSON = "text", "json"
@@ -137,7 +136,7 @@ _FORMS: Mapping[str, Callable[[Verification], str]] = {TEXT: verified_text, JSON
 
 
 def answer(workbook: Path, engine: str, form: str) -> Answer:
-    """Return what an engine says of a workbook; nothing is written."""
+    """Return whether an engine computes what a workbook holds, and where not; nothing is written."""
     try:
         data = workbook.read_bytes()
     except OSError as error:

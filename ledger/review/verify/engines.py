@@ -54,24 +54,24 @@ def by_ironcalc(xlsx: bytes, seconds: float) -> Sheets:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "book.xlsx"
         path.write_bytes(xlsx)
-        found = _asked(str(path), seconds)
+        found = _from_process(str(path), seconds)
     if isinstance(found, str):
         raise EngineError(found)
     return found
 
 
-def _asked(path: str, seconds: float) -> Sheets | str:
-    """Return what a new process answers."""
+def _from_process(path: str, seconds: float) -> Sheets | str:
+    """Return the cells that a new process computes, or why it computes none."""
     fresh = multiprocessing.get_context("spawn")
     receiver, sender = fresh.Pipe(duplex=False)
-    child = fresh.Process(target=_answer, args=(sender, path), daemon=True)
+    child = fresh.Process(target=_send_cells, args=(sender, path), daemon=True)
     child.start()
     # Only the child holds the end that it writes to, so that its death is seen.
     sender.close()
     try:
-        if not receiver.poll(seconds):
-            return f"took longer than {seconds:g} s"
-        answer: Sheets | str = receiver.recv()
+        answer: Sheets | str = (
+            receiver.recv() if receiver.poll(seconds) else f"took longer than {seconds:g} s"
+        )
     except EOFError:
         return "crashed"
     else:
@@ -82,7 +82,8 @@ def _asked(path: str, seconds: float) -> Sheets | str:
         receiver.close()
 
 
-def _answer(sender: Connection, path: str) -> None:
+def _send_cells(sender: Connection, path: str) -> None:
+    """Send the cells of a workbook as IronCalc computes them, or why it cannot load the workbook."""
     import ironcalc  # noqa: PLC0415  # an extra: whoever has not installed it has been told
 
     # An engine that dies writes a trace of its own code.
@@ -142,17 +143,18 @@ def by_libreoffice(xlsx: bytes, seconds: float) -> Sheets:
         path.write_bytes(xlsx)
         command = [program, f"-env:UserInstallation={_profile(folder).as_uri()}", "--headless"]
         command += ["--convert-to", "xlsx", "--outdir", str(saved.parent), str(path)]
-        told = _ran(command, folder, seconds)
+        errors = _errors_of(command, folder, seconds)
         if not saved.is_file():
-            raise EngineError(f"cannot load it: {told}" if told else "crashed")
+            raise EngineError(f"cannot load it: {errors}" if errors else "crashed")
         book = read_workbook("the copy that LibreOffice saved", saved.read_bytes())
     return {
-        title: {(row, column): cell.value for row in sheet.rows for column, cell in sheet.rows[row].items()}
+        title: {(row, column): cell.value for row, column, cell in sheet.cells()}
         for title, sheet in book.sheets.items()
     }
 
 
 def _profile(folder: Path) -> Path:
+    """Return the folder of a new profile of LibreOffice that holds the settings."""
     profile = folder / "profile"
     (profile / "user").mkdir(parents=True)
     items = "".join(_ITEM.format(path, name, value) for (path, name), value in _SETTINGS.items())
@@ -160,8 +162,8 @@ def _profile(folder: Path) -> Path:
     return profile
 
 
-def _ran(command: list[str], folder: Path, seconds: float) -> str:
-    """Return the errors that a program told; raise an EngineError where it did not end in time."""
+def _errors_of(command: list[str], folder: Path, seconds: float) -> str:
+    """Return the errors that a program printed; raise an EngineError where it did not end in time."""
     home = dict.fromkeys(_HOMES, str(folder))
     # A locale that writes a decimal comma would write it into texts.
     surroundings = {**os.environ, **home, "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"}
@@ -178,7 +180,7 @@ def _ran(command: list[str], folder: Path, seconds: float) -> str:
         start_new_session=own_group,
     )
     try:
-        told, _ = started.communicate(timeout=seconds)
+        printed, _ = started.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         raise EngineError(f"took longer than {seconds:g} s") from None
     finally:
@@ -188,7 +190,7 @@ def _ran(command: list[str], folder: Path, seconds: float) -> str:
                 os.killpg(started.pid, signal.SIGKILL)
             started.kill()
             started.communicate()
-    return "; ".join(line for line in told.splitlines() if line.startswith("Error"))
+    return "; ".join(line for line in printed.splitlines() if line.startswith("Error"))
 
 
 ENGINES: Mapping[str, Engine] = {

@@ -1,4 +1,4 @@
-"""What a workbook says against what an engine computes: each cached value, each printed text."""
+"""What a workbook holds against what an engine computes: each cached value, each printed text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from ledger.review.verify.engines import ENGINES, EngineError, Sheets
 from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.changes import same_value
 from ledger.xlsx.edits import Edits, edits
-from ledger.xlsx.formulas import called, column_letters, corner
+from ledger.xlsx.formulas import called, cell_address, corner
+from ledger.xlsx.limits import CHANGING
 from ledger.xlsx.parts import opened
-from ledger.xlsx.places import PRINTED, VALUE
+from ledger.xlsx.places import PRINTED, Places
 from ledger.xlsx.reading import Reading, printed, read
 from ledger.xlsx.uncached import stripped, why_constant
 
@@ -19,21 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
-#: What is found, and what is only told.
+#: What is found, and what is only listed.
 DIFFERS, NOT_COMPUTED, NO_VALUE, UNLIKE = "differs", "not computed", "no cached value", "printed"
 MOVED, NOT_COMPARED = "moved", "not compared"
 FOUND = (DIFFERS, NOT_COMPUTED, UNLIKE, NO_VALUE)
-TOLD = (*FOUND, MOVED, NOT_COMPARED)
+LISTED = (*FOUND, MOVED, NOT_COMPARED)
 _WITHOUT = {NOT_COMPUTED, NO_VALUE, NOT_COMPARED}
 #: How long an engine may take.
 SECONDS = 300.0
 # What an engine shows in place of a value that it cannot compute.
-_UNABLE = frozenset({"#NAME?", "#ERROR!", "#N/IMPL!", "#CIRC!"})
-_OTHERWISE: Mapping[str, str] = {
+_UNCOMPUTED = frozenset({"#NAME?", "#ERROR!", "#N/IMPL!", "#CIRC!"})
+_OF_ITS_OWN: Mapping[str, str] = {
     "FORMULATEXT": "FORMULATEXT: each engine spells formulas its own way",
     "CELL": "CELL: tells of the program",
     "INFO": "INFO: tells of the program",
-    **{each: f"{each}: another value each time" for each in ("NOW", "TODAY", "RAND", "RANDBETWEEN")},
+    **{each: f"{each}: another value each time" for each in CHANGING},
 }
 _FILLED = "an array formula in another cell fills this one"
 _TYPED_OVER, _GONE = "the text stands in place of its formula", "nothing stands there"
@@ -49,9 +50,9 @@ class CellFinding:
 
     what: str
     address: str
-    name: str
-    was: CellValue
-    now: CellValue
+    name: str = ""
+    was: CellValue = None
+    now: CellValue = None
     formula: str = ""
     in_names: str = ""
     why: str = ""
@@ -81,16 +82,19 @@ class Verification:
 
 
 def verified(name: str, data: bytes, engine: str, seconds: float = SECONDS) -> Verification:
-    """Return what an engine computes otherwise than the workbook `data` says, or cannot compute."""
+    """Return what an engine computes otherwise than the workbook `data` has it, or cannot compute."""
     reading = read(name, data)
-    cells = [*_formulas(reading)]
-    has_values = any(cell.value is not None for _, _, _, cell in cells)
+    cells = [cell for *_, cell in reading.book.cells() if cell.formula is not None]
+    has_values = any(cell.value is not None for cell in cells)
     blank = Verification(name, engine, len(cells), has_values=has_values)
     try:
         sheets = ENGINES[engine].recalculated(stripped(opened(name, data)), seconds)
     except EngineError as error:
         return replace(blank, trouble=str(error))
-    findings = [*_cells(cells, sheets, has_values=has_values), *_members(reading, sheets)]
+    ignored = set() if has_values else {NO_VALUE}
+    findings = [each for each in _cell_findings(reading, sheets) if each.what not in ignored]
+    # A number that looks typed comes after all formulas: an array formula fills its cell.
+    findings.sort(key=lambda each: each.why == _FILLED)
     without = sum(each.what in _WITHOUT for each in findings)
     edited = tuple(dict.fromkeys(_edited(edits(reading, reading))))
     uncomputed = {each.address for each in findings if each.what == NOT_COMPUTED}
@@ -100,7 +104,7 @@ def verified(name: str, data: bytes, engine: str, seconds: float = SECONDS) -> V
         compared=len(cells) - without if has_values else 0,
         printed=len(reading.record.printed),
         edits=edited,
-        findings=tuple(_named(reading, [*findings, *unlike])),
+        findings=tuple(_with_names(reading, [*findings, *unlike])),
     )
 
 
@@ -117,50 +121,36 @@ def _edited(found: Edits) -> Iterator[str]:
 
 
 def _path(*names: str) -> str:
-    return "/".join(name for name in names if name)
+    return "/".join(filter(None, names))
 
 
-def _formulas(reading: Reading) -> Iterator[tuple[str, int, int, Cell]]:
-    for title, sheet in reading.book.sheets.items():
-        for row, cells in sheet.rows.items():
-            for column, cell in cells.items():
-                if cell.formula is not None:
-                    yield title, row, column, cell
+def _cell_findings(reading: Reading, sheets: Sheets) -> Iterator[CellFinding]:
+    """Yield the formula cells that are not what the engine computes, or that are not compared.
 
-
-def _cells(
-    cells: Sequence[tuple[str, int, int, Cell]], sheets: Sheets, *, has_values: bool
-) -> Iterator[CellFinding]:
-    """Yield the formula cells that are not what the engine computes, or that are not compared."""
-    for title, row, column, cell in cells:
+    A number that looks typed and is computed otherwise is found too: an array formula fills its cell.
+    """
+    for title, row, column, cell in reading.book.cells():
         now = sheets.get(title, {}).get((row, column))
-        what, why = _judged(cell, now)
-        if what and (has_values or what != NO_VALUE):
-            yield CellFinding(
-                what, _address(title, row, column), "", cell.value, now, cell.formula or "", "", why
-            )
+        if cell.formula is not None:
+            what, why = _compared(cell, cell.formula, now)
+        elif isinstance(cell.value, float) and not same_value(cell.value, now):
+            what, why = DIFFERS, _FILLED
+        else:
+            continue
+        if what:
+            address = cell_address(title, row, column)
+            yield CellFinding(what, address, was=cell.value, now=now, formula=cell.formula or "", why=why)
 
 
-def _members(reading: Reading, sheets: Sheets) -> Iterator[CellFinding]:
-    """Yield numbers that look typed and are computed otherwise: an array formula fills their cells."""
-    for title, sheet in reading.book.sheets.items():
-        for row, cells in sheet.rows.items():
-            for column, cell in cells.items():
-                now = sheets.get(title, {}).get((row, column))
-                if cell.formula is None and isinstance(cell.value, float) and not same_value(cell.value, now):
-                    yield CellFinding(DIFFERS, _address(title, row, column), "", cell.value, now, why=_FILLED)
-
-
-def _judged(cell: Cell, now: CellValue) -> tuple[str, str]:
-    """Return what is found of a formula cell, and why; nothing where the engine agrees."""
-    formula = cell.formula or ""
+def _compared(cell: Cell, formula: str, now: CellValue) -> tuple[str, str]:
+    """Return what is found of a formula cell, and why; empty texts where the engine agrees."""
     if why := why_constant(formula):
         return NOT_COMPUTED, f"{why}, so no engine is given it; others are computed from its cached value"
-    if isinstance(now, ErrorValue) and now.name in _UNABLE:
+    if isinstance(now, ErrorValue) and now.name in _UNCOMPUTED:
         return NOT_COMPUTED, f"the engine shows {now.name}"
     for name in called(formula):
-        if name in _OTHERWISE:
-            return NOT_COMPARED, _OTHERWISE[name]
+        if name in _OF_ITS_OWN:
+            return NOT_COMPARED, _OF_ITS_OWN[name]
     if now is None and cell.value not in {None, ""}:
         return NOT_COMPUTED, "the engine has no value"
     if cell.value is None:
@@ -173,15 +163,15 @@ def _printed(reading: Reading, sheets: Sheets, edited: Sequence[str]) -> Iterato
     for each, cell in printed(reading):
         column, row = corner(each.address)
         now = sheets.get(PRINTED, {}).get((row, column))
-        if same_value(each.text, now):
-            continue
-        formula = None if cell is None else cell.formula
-        what = MOVED if edited and formula is not None else UNLIKE
-        why = "" if formula is not None else _GONE if now is None else _TYPED_OVER
-        yield CellFinding(what, f"{PRINTED}!{each.address}", "", each.text, now, formula or "", "", why)
+        if not same_value(each.text, now):
+            formula = None if cell is None else cell.formula
+            what = MOVED if edited and formula is not None else UNLIKE
+            why = "" if formula is not None else _GONE if now is None else _TYPED_OVER
+            address = f"{PRINTED}!{each.address}"
+            yield CellFinding(what, address, was=each.text, now=now, formula=formula or "", why=why)
 
 
-def _named(reading: Reading, findings: Sequence[CellFinding]) -> Iterator[CellFinding]:
+def _with_names(reading: Reading, findings: Sequence[CellFinding]) -> Iterator[CellFinding]:
     """Yield findings with the names of their cells, and formulas in names where a cell has one."""
     views = {each.address: (each.view, each.row, each.column) for each in reading.record.printed}
     for each in findings:
@@ -189,22 +179,7 @@ def _named(reading: Reading, findings: Sequence[CellFinding]) -> Iterator[CellFi
         column, row = corner(address)
         if title == PRINTED:
             yield replace(each, name=_path(*views.get(address, ())))
-        elif name := _name(reading, title, row, column):
-            in_names = reading.in_names(title, row, column, each.formula) if each.formula else ""
-            yield replace(each, name=name, in_names=in_names)
-        else:
-            yield each
-
-
-def _name(reading: Reading, title: str, row: int, column: int) -> str:
-    """Return the name of a cell as `sheet/row/column`, empty without one."""
-    on = reading.places.get(title)
-    if on is None:
-        return ""
-    if column == VALUE and row in on.block:
-        return f"{title}/{on.block[row]}"
-    return f"{title}/{on.ids[row]}/{on.columns[column]}" if row in on.ids and column in on.columns else ""
-
-
-def _address(title: str, row: int, column: int) -> str:
-    return f"{title}!{column_letters(column)}{row}"
+            continue
+        id_, name = reading.places.get(title, Places()).names(row, column)
+        in_names = reading.in_names(title, row, column, each.formula) if name and each.formula else ""
+        yield replace(each, name=_path(title, id_, name) if name else "", in_names=in_names)
