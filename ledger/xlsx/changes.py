@@ -1,4 +1,4 @@
-"""What differs between two workbooks of ours: rows by id, columns by name, whatever stands where.
+"""What differs between two workbooks of ours: rows by id, columns by name, at whatever address they are.
 
 Structure, formulas, values and printed texts are told apart: a formula may change and its value not.
 """
@@ -17,7 +17,7 @@ from ledger.xlsx.reading import Reading, Region, printed
 from ledger.xlsx.record import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 
 STRUCTURE, FORMULA, VALUE, DISPLAY = "structure", "formula", "value", "display"
@@ -81,13 +81,12 @@ def uncomputed(reading: Reading) -> int:
         cell.formula is not None and cell.value is None
         for title in (*reading.places, PRINTED)
         if title in reading.book.sheets
-        for row in reading.book.sheets[title].rows.values()
-        for cell in row.values()
+        for *_, cell in reading.book.sheets[title].cells()
     )
 
 
 def text_of(value: CellValue) -> str:
-    """Return a value as it is told: a number with all its digits, nothing for an empty cell."""
+    """Return a value as text: a number with all its digits, an empty text for an empty cell."""
     match value:
         case None:
             return ""
@@ -99,37 +98,32 @@ def text_of(value: CellValue) -> str:
 
 
 def _structure(old: Reading, new: Reading) -> Iterator[Change]:
-    for title in old.book.sheets:
-        if title not in new.book.sheets:
-            yield Change(STRUCTURE, title, "", "", "sheet", "gone")
-    for title in new.book.sheets:
-        if title not in old.book.sheets:
-            yield Change(STRUCTURE, title, "", "", "", "a new sheet")
+    """Yield sheets, regions, columns, rows and views that came or went, or are in another order."""
+    for title, was, is_ in _lines("sheet", old.book.sheets, new.book.sheets):
+        if title:
+            yield Change(STRUCTURE, title, "", "", was, is_)
     for key, region in old.regions.items():
         if key not in new.regions and region.sheet.title in new.book.sheets:
-            yield Change(STRUCTURE, region.sheet.title, "", "", region.kind, "gone")
+            yield Change(STRUCTURE, region.sheet.title, "", "", region.kind, GONE)
     for key, region in new.regions.items():
         if key in old.regions:
-            yield from _lines(old.regions[key], region)
-    yield from _views(old, new)
+            title, word = region.sheet.title, "name" if region.kind == BLOCK else "column"
+            for name, was, is_ in _lines(word, old.regions[key].names, region.names):
+                yield Change(STRUCTURE, title, "", name, was, is_)
+            for id_, was, is_ in _lines("row", old.regions[key].ids, region.ids):
+                yield Change(STRUCTURE, title, id_, "", was, is_)
+    yield from _views(_printed_columns(old), _printed_columns(new))
 
 
-def _views(old: Reading, new: Reading) -> Iterator[Change]:
+def _views(old: Mapping[str, Collection[str]], new: Mapping[str, Collection[str]]) -> Iterator[Change]:
     """Yield views and columns of views that came or went; their rows are rows of a worksheet."""
-    was, is_ = _printed_columns(old), _printed_columns(new)
-    for view in was:
-        if view not in is_:
-            yield Change(STRUCTURE, PRINTED, view, "", "view", "gone")
-    for view, columns in is_.items():
-        if view not in was:
-            yield Change(STRUCTURE, PRINTED, view, "", "", "a new view")
-            continue
-        for column in was[view]:
-            if column not in columns:
-                yield Change(STRUCTURE, PRINTED, view, column, "column", "gone")
-        for column in columns:
-            if column not in was[view]:
-                yield Change(STRUCTURE, PRINTED, view, column, "", "a new column")
+    for view, was, is_ in _lines("view", old, new):
+        if view:
+            yield Change(STRUCTURE, PRINTED, view, "", was, is_)
+    for view in new:
+        for column, was, is_ in _lines("column", old[view], new[view]) if view in old else ():
+            if column:
+                yield Change(STRUCTURE, PRINTED, view, column, was, is_)
 
 
 def _printed_columns(reading: Reading) -> dict[str, dict[str, None]]:
@@ -139,27 +133,23 @@ def _printed_columns(reading: Reading) -> dict[str, dict[str, None]]:
     return found
 
 
-def _lines(old: Region, new: Region) -> Iterator[Change]:
-    """Yield columns and rows that came or went, and whether those that stayed are in another order."""
-    sheet = new.sheet.title
-    for what, before, now in (("column", old.names, new.names), ("row", old.ids, new.ids)):
-        word = "name" if what == "column" and new.kind == BLOCK else what
-        told = {GONE: (word, GONE), NEW: ("", f"a new {word}"), REORDERED: (f"{word}s", REORDERED)}
-        for each, became in moves(before, now):
-            yield Change(STRUCTURE, sheet, *_line(what, each), *told[became])
+def _lines(word: str, before: Collection[str], now: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each row, column or sheet that came or went, and how both workbooks are described there.
+
+    The empty name is that of all, where those that stayed are in another order.
+    """
+    texts = {GONE: (word, GONE), NEW: ("", f"a new {word}"), REORDERED: (f"{word}s", REORDERED)}
+    for each, change in moves(before, now):
+        yield each, *texts[change]
 
 
-def moves(before: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
+def moves(before: Collection[str], now: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield each name that went or came, and the empty name if those that stayed are in another order."""
     was, is_ = set(before), set(now)
     yield from ((each, GONE) for each in before if each not in is_)
     yield from ((each, NEW) for each in now if each not in was)
     if [each for each in before if each in is_] != [each for each in now if each in was]:
         yield "", REORDERED
-
-
-def _line(what: str, each: str) -> tuple[str, str]:
-    return (each, "") if what == "row" else ("", each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +183,10 @@ def _formulas(old: Reading, new: Reading, column: _Column) -> Iterator[Change]:
     for id_, left, right in zip(column.ids, column.before, column.after, strict=True):
         if (left is None or left.formula is None) and (right is None or right.formula is None):
             continue
-        before = _in_names(old, column.was, id_, column.name, left)
-        after = _in_names(new, column.now, id_, column.name, right)
+        before = old.formula(column.was, id_, column.name)
+        after = new.formula(column.now, id_, column.name)
         if before != after:
-            found.setdefault((before, after, _told(before, left), _told(after, right)), []).append(id_)
+            found.setdefault((before, after, _content(before, left), _content(after, right)), []).append(id_)
     for (before, after, was, now), rows in found.items():
         if before is not None and after is not None and same_formula(before, after):
             continue
@@ -207,17 +197,9 @@ def _formulas(old: Reading, new: Reading, column: _Column) -> Iterator[Change]:
                 yield column.change(FORMULA, id_, was, now)
 
 
-def _in_names(reading: Reading, region: Region, id_: str, name: str, cell: Cell | None) -> str | None:
-    if cell is None or cell.formula is None:
-        return None
-    row, column = region.place(id_, name)
-    return reading.in_names(region.sheet.title, row, column, cell.formula)
-
-
-def _told(formula: str | None, cell: Cell | None) -> str:
-    if formula is not None:
-        return f"={formula}"
-    return text_of(None if cell is None else cell.value)
+def _content(formula: str | None, cell: Cell | None) -> str:
+    """Return the formula in names or the constant of a cell, an empty text for an empty one."""
+    return text_of(None if cell is None else cell.value) if formula is None else f"={formula}"
 
 
 def _values(column: _Column, tolerance: float) -> Iterator[Change]:
@@ -237,12 +219,16 @@ def _is_unknown(cell: Cell | None) -> bool:
 
 def _printed(old: Reading, new: Reading) -> Iterator[Change]:
     """Yield printed texts that changed, by view, row and column."""
-    before = {(each.view, each.row, each.column): _shown(each.text, cell) for each, cell in printed(old)}
-    after = {(each.view, each.row, each.column): _shown(each.text, cell) for each, cell in printed(new)}
+    before = {
+        (each.view, each.row, each.column): _printed_text(each.text, cell) for each, cell in printed(old)
+    }
+    after = {
+        (each.view, each.row, each.column): _printed_text(each.text, cell) for each, cell in printed(new)
+    }
     for key, text in after.items():
         if key in before and before[key] != text:
             yield Change(DISPLAY, *key, before[key], text)
 
 
-def _shown(published: str, cell: Cell | None) -> str:
+def _printed_text(published: str, cell: Cell | None) -> str:
     return published if cell is None or cell.value is None else text_of(cell.value)

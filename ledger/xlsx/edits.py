@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ledger.xlsx.cells import CellValue
-    from ledger.xlsx.workbook import Note
 
 #: Cells are as published within this: a spreadsheet saves 15 digits.
 SAVED = 1e-14
@@ -67,7 +66,7 @@ class StructureEdit:
 
 @dataclass(frozen=True, slots=True)
 class NoteEdit:
-    """A note that somebody left: where, by whom, what it says."""
+    """A note that somebody left on a cell: its place in names and as an address, its author, its text."""
 
     sheet: str
     place: str
@@ -78,7 +77,7 @@ class NoteEdit:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Everything that was changed in a workbook; `typed` are constants over formulas of `Printed`."""
+    """Everything that was changed in a workbook; `formulas` has the constants typed over `Printed` too."""
 
     inputs: tuple[InputEdit, ...]
     formulas: tuple[FormulaEdit, ...]
@@ -91,7 +90,7 @@ class Edits:
 
 
 def edits(now: Reading, built: Reading) -> Edits:
-    """Return what was changed in a workbook; `built` tells which notes and sheets it had when written."""
+    """Return what was changed in a workbook; `built` has the notes and sheets of the day it was written."""
     regions = tuple(now.regions.values())
     formulas = [each for region in regions for each in _formulas(now, region)]
     return Edits(
@@ -102,54 +101,37 @@ def edits(now: Reading, built: Reading) -> Edits:
     )
 
 
-def _published(region: Region) -> dict[str, int]:
-    return {id_: number for number, id_ in enumerate(region.recorded.ids())}
-
-
 def _inputs(region: Region) -> Iterator[InputEdit]:
     """Yield the cells without a formula whose value is not the published one; keys make rows, not edits."""
-    recorded, numbers = region.recorded, _published(region)
-    keys = () if region.kind == BLOCK else recorded.names[:1]
+    keys = () if region.kind == BLOCK else region.recorded.names[:1]
     for name in region.names:
-        if name in recorded.formulas or name not in recorded.values or name in keys:
+        published = region.recorded.column(name)
+        if name in region.recorded.formulas or name in keys:
             continue
-        for id_ in region.ids:
-            if id_ not in numbers:
-                continue
-            was = blank_or(recorded.values[name][numbers[id_]])
-            cell = region.cell(id_, name)
+        for id_ in filter(published.__contains__, region.ids):
+            cell, was = region.cell(id_, name), blank_or(published[id_])
             is_ = None if cell is None else cell.value
             if (cell is None or cell.formula is None) and not same_value(was, is_, SAVED):
-                yield InputEdit(
-                    region.sheet.title, region.kind, id_, name, was, is_, region.address(id_, name)
-                )
+                title, address = region.sheet.title, region.address(id_, name)
+                yield InputEdit(title, region.kind, id_, name, was, is_, address)
 
 
 def _formulas(now: Reading, region: Region) -> Iterator[FormulaEdit]:
     """Yield each change of a formula once, with the rows of its column in which it was made."""
-    numbers = _published(region)
-    rows = [id_ for id_ in region.ids if id_ in numbers]
-    for name in region.names:
-        if name not in region.recorded.values:
-            continue
+    title, published = region.sheet.title, set(region.recorded.ids())
+    rows = [id_ for id_ in region.ids if id_ in published]
+    for name in filter(region.recorded.values.__contains__, region.names):
         found: dict[tuple[str | None, str], list[str]] = {}
+        old = region.recorded.formulas.get(name)
         for id_ in rows:
             cell, new = region.cell(id_, name), now.formula(region, id_, name)
-            old = region.recorded.formulas.get(name)
-            if _is_changed(old, new):
+            same = old is new if old is None or new is None else same_formula(old, new)
+            if not same:
                 found.setdefault((new, "" if new else text_of(cell.value if cell else None)), []).append(id_)
         for (new, _), ids in found.items():
-            cell = region.cell(ids[0], name)
-            yield FormulaEdit(
-                region.sheet.title, region.kind, tuple(ids), name, region.recorded.formulas.get(name), new,
-                cell.value if cell else None, region.address(ids[0], name), len(ids) == len(rows),
-            )  # fmt: skip
-
-
-def _is_changed(old: str | None, new: str | None) -> bool:
-    if old is None or new is None:
-        return old is not new
-    return not same_formula(old, new)
+            cell, address = region.cell(ids[0], name), region.address(ids[0], name)
+            value, whole = cell.value if cell else None, len(ids) == len(rows)
+            yield FormulaEdit(title, region.kind, tuple(ids), name, old, new, value, address, whole)
 
 
 def _printed(now: Reading) -> Iterator[FormulaEdit]:
@@ -163,14 +145,13 @@ def _printed(now: Reading) -> Iterator[FormulaEdit]:
 
 
 def _sheets(now: Reading, built: Reading) -> Iterator[StructureEdit]:
+    """Yield the sheets that somebody added, and those of regions and of every workbook that are gone."""
     for title in now.book.sheets:
         if title not in built.book.sheets and title not in now.places:
             yield StructureEdit(title, "sheet", title, "new")
-    for title in dict.fromkeys(title for title, _ in now.record.regions):
-        if title not in now.places:
-            yield StructureEdit(title, "sheet", title, "gone")
-    for title in FIXED_SHEETS:
-        if title in built.book.sheets and title not in now.book.sheets:
+    fixed = [title for title in FIXED_SHEETS if title in built.book.sheets]
+    for title in dict.fromkeys([*(title for title, _ in now.record.regions), *fixed]):
+        if title not in (now.places if title not in fixed else now.book.sheets):
             yield StructureEdit(title, "sheet", title, "gone")
 
 
@@ -180,16 +161,16 @@ def _structure(region: Region) -> Iterator[StructureEdit]:
     word = "name" if region.kind == BLOCK else "column"
     lines = ((word, region.recorded.names, region.names), ("row", region.recorded.ids(), region.ids))
     for what, before, now in lines:
-        for each, became in moves(before, now):
-            told = _told(region, each) if (what, became) == ("row", NEW) else ""
-            yield StructureEdit(title, what, each, became, told)
+        for each, change in moves(before, now):
+            inputs = _inputs_of(region, each) if (what, change) == ("row", NEW) else ""
+            yield StructureEdit(title, what, each, change, inputs)
 
 
-def _told(region: Region, id_: str) -> str:
+def _inputs_of(region: Region, id_: str) -> str:
     """Return the inputs of a row, which an author copies into the CSV."""
     cells = {name: region.cell(id_, name) for name in region.names[1:]}
-    told = {name: text_of(cell.value) for name, cell in cells.items() if cell and cell.formula is None}
-    return ", ".join(f"{name}={text}" for name, text in told.items() if text)
+    texts = {name: text_of(cell.value) for name, cell in cells.items() if cell and cell.formula is None}
+    return ", ".join(f"{name}={text}" for name, text in texts.items() if text)
 
 
 def _notes(now: Reading, built: Reading) -> Iterator[NoteEdit]:
@@ -198,13 +179,11 @@ def _notes(now: Reading, built: Reading) -> Iterator[NoteEdit]:
     for title, sheet in now.book.sheets.items():
         for note in sheet.notes:
             if _words(note.text) not in known.get(title, set()):
-                place = _place(now, title, note.address)
-                yield NoteEdit(title, place, f"{title}!{note.address}", note.author.strip(), _said(note))
-
-
-def _said(note: Note) -> str:
-    """Return what a note says: a spreadsheet begins it with its author's name."""
-    return note.text.strip().removeprefix(f"{note.author.strip()}:").strip()
+                # A spreadsheet begins a note with its author's name.
+                author = note.author.strip()
+                text = note.text.strip().removeprefix(f"{author}:").strip()
+                place, address = _place(now, title, note.address), f"{title}!{note.address}"
+                yield NoteEdit(title, place, address, author, text)
 
 
 def _words(text: str) -> str:
@@ -212,7 +191,7 @@ def _words(text: str) -> str:
 
 
 def _place(now: Reading, title: str, address: str) -> str:
-    """Return what an address is called: sheet/row/column, sheet/name in a block, else nothing."""
+    """Return the name of an address: sheet/row/column, sheet/name in a block, an empty text for any other."""
     column, row = corner(address)
     on = now.places.get(title)
     if on is None:

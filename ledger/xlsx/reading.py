@@ -1,4 +1,4 @@
-"""A workbook of ours read by names: where each row and column stands now, whoever sorted or saved it."""
+"""A workbook of ours by names: the row of each id and the column of each name, whoever sorted or saved it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.cells import Cell, ErrorValue
-from ledger.xlsx.formulas import column_letters, corner, in_names
+from ledger.xlsx.cells import Cell, CellValue, ErrorValue
+from ledger.xlsx.formulas import cell_address, column_letters, corner, in_names
 from ledger.xlsx.parts import refused
 from ledger.xlsx.places import PRINTED, VALUE, Places, locator
 from ledger.xlsx.record import BLOCK, ROWS, PrintedCell, PublishedRegion, Record, line_mark, record
@@ -27,7 +27,7 @@ _PART = re.compile(r"\[([^\]]*)\]")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A block or the rows of a worksheet as they stand now; a blank input is an empty cell.
+    """A block or the rows of a worksheet as they are now; a blank input is an empty cell.
 
     `names` are the live headers, `ids` the live ids, one empty id for a block; `rows` has the row of each id,
     of each name in a block; `recorded` is what was published.
@@ -47,8 +47,7 @@ class Region:
 
     def cell(self, id_: str, name: str) -> Cell | None:
         """Return a cell, None if it is empty."""
-        row, column = self.place(id_, name)
-        cell = self.sheet.rows.get(row, _EMPTY).get(column)
+        cell = self.sheet.cell(*self.place(id_, name))
         if cell is None or name in self.recorded.formulas:
             return cell
         blank = cell.formula == BLANK or (cell.formula is None and cell.value == ErrorValue("#N/A"))
@@ -63,8 +62,7 @@ class Region:
 
     def address(self, id_: str, name: str) -> str:
         """Return the address of a value, such as `sweep!F23`."""
-        row, column = self.place(id_, name)
-        return f"{self.sheet.title}!{column_letters(column)}{row}"
+        return cell_address(self.sheet.title, *self.place(id_, name))
 
 
 @dataclass(slots=True, eq=False)
@@ -105,33 +103,26 @@ def read(name: str, data: bytes) -> Reading:
 
 def named(book: Workbook) -> Reading:
     """Return a workbook by names; raise a LedgerError if it is none of ours."""
-    told = record(book)
-    regions = {}
-    for key, recorded in told.regions.items():
+    published, regions = record(book), dict[tuple[str, str], Region]()
+    for key, recorded in published.regions.items():
         sheet = book.sheets.get(recorded.sheet)
-        found = None if sheet is None else _located(book.name, sheet, recorded)
-        if found is not None:
-            regions[key] = found
-    titles = dict.fromkeys(title for title, _ in regions)
-    told = replace(told, printed=_where_now(book, told.printed))
-    return Reading(book, told, regions, {title: _places(title, regions) for title in titles})
+        if sheet is not None and (region := _located(book.name, sheet, recorded)):
+            regions[key] = region
+    places = {title: _places(title, regions) for title, _ in regions}
+    return Reading(book, replace(published, printed=tuple(_moved(book, published.printed))), regions, places)
 
 
-def _where_now(book: Workbook, cells: tuple[PrintedCell, ...]) -> tuple[PrintedCell, ...]:
-    """Return printed cells with the addresses that they have now: rows may have been inserted above them."""
+def _moved(book: Workbook, cells: tuple[PrintedCell, ...]) -> Iterator[PrintedCell]:
+    """Yield printed cells with the addresses that they have now: rows may have been inserted above them."""
     wanted = {line_mark(each.view, corner(each.address)[1]) for each in cells}
-    sheet = book.sheets.get(PRINTED)
-    marks: dict[str, int] = {}
-    for row, line in sheet.rows.items() if sheet else ():
-        for cell in line.values():
-            if cell.formula is None and isinstance(cell.value, str) and cell.value in wanted:
-                marks.setdefault(cell.value, row)
-    found = []
+    sheet, marks = book.sheets.get(PRINTED), dict[CellValue, int]()
+    for row, _, cell in sheet.cells() if sheet else ():
+        if cell.formula is None and isinstance(cell.value, str) and cell.value in wanted:
+            marks.setdefault(cell.value, row)
     for each in cells:
         column, row = corner(each.address)
         now = marks.get(line_mark(each.view, row), row)
-        found.append(each if now == row else replace(each, address=f"{column_letters(column)}{now}"))
-    return tuple(found)
+        yield replace(each, address=f"{column_letters(column)}{now}")
 
 
 def _places(title: str, regions: Mapping[tuple[str, str], Region]) -> Places:
@@ -145,15 +136,13 @@ def _places(title: str, regions: Mapping[tuple[str, str], Region]) -> Places:
 
 
 def _located(file: str, sheet: Worksheet, recorded: PublishedRegion) -> Region | None:
-    """Return where a region stands now, None if it is gone."""
+    """Return a region with its rows and columns of now, None if it is gone."""
     if recorded.kind == BLOCK:
         rows = _block_rows(sheet, recorded.names)
         names = tuple(name for name in recorded.names if name in rows)
-        return (
-            Region(sheet, BLOCK, names, ("",), rows, dict.fromkeys(names, VALUE), recorded) if names else None
-        )
-    header = _header(sheet, recorded.names)
-    if header == 0:
+        columns = dict.fromkeys(names, VALUE)
+        return Region(sheet, BLOCK, names, ("",), rows, columns, recorded) if names else None
+    if (header := _header(sheet, recorded.names)) == 0:
         return None
     columns = _columns(file, sheet, header)
     ids = _ids(sheet, header, columns, recorded)
@@ -177,8 +166,6 @@ def _block_rows(sheet: Worksheet, names: Sequence[str]) -> dict[str, int]:
         text = sheet.value(row, 1)
         if isinstance(text, str) and text in wanted:
             found.setdefault(text, row)
-            if len(found) == len(wanted):
-                break
     return found
 
 
@@ -229,8 +216,8 @@ def id_text(value: object) -> str:
 
 
 def printed(reading: Reading) -> Iterator[tuple[PrintedCell, Cell | None]]:
-    """Yield each printed cell as published, with the cell that stands in its place now."""
+    """Yield each printed cell as published, with the cell that is at its address now."""
     sheet = reading.book.sheets.get(PRINTED)
     for each in reading.record.printed:
         column, row = corner(each.address)
-        yield each, None if sheet is None else sheet.rows.get(row, _EMPTY).get(column)
+        yield each, None if sheet is None else sheet.cell(row, column)

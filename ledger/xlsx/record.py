@@ -1,4 +1,4 @@
-"""What a workbook of ours says of itself: the report, and each value, formula and text as published."""
+"""The record in a workbook of ours: the report, and each value, formula and text as published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ledger.xlsx.cells import Cell, CellValue
 
 
-#: What stands in the first cell, and the number of this form of the record.
+#: The text of the first cell, and the number of this form of the record.
 MAKER, FORM = "tile-ledger", 1
 #: What a region is of: names that do not vary by row, rows of a table, printed cells.
 BLOCK, ROWS, PRINTED_CELLS = "block", "rows", "printed"
@@ -38,17 +38,17 @@ class PrintedCell:
     text: str
 
     def told(self) -> tuple[str, ...]:
-        """Return the five in this order."""
+        """Return address, view, row, column and text, in the order of the record's columns."""
         return self.address, self.view, self.row, self.column, self.text
 
 
 def line_mark(view: str, row: int) -> str:
-    """Return what stands beside the printed cells of a row: their view, and the row as published."""
+    """Return the mark beside the printed cells of a row: their view, and the row's number as published."""
     return f"{view}/{row}"
 
 
 def blank_or(value: CellValue) -> CellValue:
-    """Return a published value; what was blank stands there as an error."""
+    """Return a published value, None for a blank one, which the record holds as an error."""
     return value if isinstance(value, str | float | bool) else None
 
 
@@ -68,6 +68,10 @@ class PublishedRegion:
     def ids(self) -> tuple[str, ...]:
         """Return the id of each row, one empty id of a block."""
         return ("",) if self.kind == BLOCK else tuple(str(each) for each in self.values[self.names[0]])
+
+    def column(self, name: str) -> dict[str, CellValue]:
+        """Return the published values of a name by the ids of their rows, none for a name without values."""
+        return dict(zip(self.ids(), self.values.get(name, ()), strict=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +125,8 @@ def _region(sheet: Worksheet, start: int, kind: str, title: str) -> PublishedReg
 def _printed(sheet: Worksheet, first: int) -> Iterator[PrintedCell]:
     row = first
     while not _is_blank(sheet, row):
-        told = (sheet.value(row, i) for i in range(1, len(PRINTED_HEADS) + 1))
-        found = PrintedCell(*("" if each is None else str(each) for each in told))
+        values = (sheet.value(row, i) for i in range(1, len(PRINTED_HEADS) + 1))
+        found = PrintedCell(*("" if each is None else str(each) for each in values))
         if _ADDRESS.fullmatch(found.address):
             yield found
         row += 1

@@ -256,8 +256,7 @@ def named_cells(book: CheckedWorkbook) -> Iterator[Finding]:
 
 def _checked(reading: Reading, region: Region, name: str) -> Iterator[tuple[str, CheckedCell]]:
     """Yield the cells of a column by the ids of their rows."""
-    published = dict(zip(region.recorded.ids(), region.recorded.values.get(name, ()), strict=False))
-    declared = region.recorded.formulas.get(name)
+    published, declared = region.recorded.column(name), region.recorded.formulas.get(name)
     # A blank one was published as an error.
     types = {type(value) for value in published.values()} - {ErrorValue, type(None)}
     type_ = types.pop() if len(types) == 1 else None
