@@ -99,7 +99,8 @@ def opened(name: str, data: bytes) -> Parts:
     if not zipfile.is_zipfile(io.BytesIO(data)):
         if data.startswith(_ZIP):
             raise refused(name, "is cut off: a zip without its end", _AGAIN)
-        what = "is text, such as a CSV, not a workbook" if _is_text(data) else "is no workbook: not a zip"
+        is_text = bool(data) and b"\0" not in data[:_CHUNK]
+        what = "is text, such as a CSV, not a workbook" if is_text else "is no workbook: not a zip"
         raise refused(name, what, "name an .xlsx file")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -118,10 +119,6 @@ def opened(name: str, data: bytes) -> Parts:
 def refused(name: str, what: str, hint: str = "") -> LedgerError:
     """Return the error of a workbook that is not read."""
     return LedgerError(Problem(what, Place(name), hint))
-
-
-def _is_text(data: bytes) -> bool:
-    return bool(data) and b"\0" not in data[:_CHUNK]
 
 
 def _check(name: str, archive: zipfile.ZipFile, size: int) -> None:

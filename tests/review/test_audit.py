@@ -10,8 +10,7 @@ from returned import by_gnumeric, by_libreoffice, by_openpyxl
 
 from ledger import cli
 from ledger.review.audit.answer import audit_text
-from ledger.review.audit.audit import audit
-from ledger.review.audit.rules import CHANGING, LINK, REACH, RULES, UNCACHED, UNKNOWN
+from ledger.review.audit.rules import CHANGING, LINK, REACH, RULES, UNCACHED, UNKNOWN, audit
 from ledger.xlsx.formulas import reads, shape
 from ledger.xlsx.limits import name_fault
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import and_more, counted, first_of
 from ledger.project.publish import content
-from ledger.review.audit.audit import Audited, audit
-from ledger.review.audit.rules import RULES, Finding
+from ledger.review.audit.rules import RULES, Audited, Finding, audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

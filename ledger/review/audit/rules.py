@@ -1,5 +1,8 @@
 """The rules of an audit: what holds in a sound workbook, how each is checked, and what a finding is.
 
+Nothing is calculated. A value is called stale where it is not the published one although neither an input nor
+a formula that it rests on was changed; that a value should have moved, only an engine can tell.
+
 A rule is one function and its row in RULES: a function of a cell that has a name, of a formula in its place,
 or of the whole workbook.
 """
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledger.review.audit.precedents import At, Precedents
 from ledger.values import utf16_length
 from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.changes import same_value, text_of
@@ -39,14 +43,15 @@ from ledger.xlsx.limits import (
     faults,
     name_fault,
 )
+from ledger.xlsx.parts import opened
 from ledger.xlsx.places import CHECKS, DISPLAY, FIXED_SHEETS, PRINTED, PUBLISHED, VALUE, Places
-from ledger.xlsx.reading import Reading, Region, id_text, printed
+from ledger.xlsx.reading import Reading, Region, id_text, printed, read
 from ledger.xlsx.record import BLOCK, ROWS, PrintedCell
+from ledger.xlsx.workbook import shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ledger.review.audit.precedents import At, Precedents
     from ledger.xlsx.workbook import Shell, TableObject, Worksheet
 
 #: A number may be wrong or the file unsafe; or a reader should know.
@@ -883,15 +888,29 @@ _OF_CELL = {name: rule.of_cell for name, rule in RULES.items() if rule.of_cell}
 _OF_FORMULA = {name: rule.of_formula for name, rule in RULES.items() if rule.of_formula}
 
 
-def all_findings(book: CheckedWorkbook) -> list[Finding]:
-    """Return what all rules find, by rule and in its order.
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What an audit found: in which workbook, of which report, how many formulas it read."""
+
+    name: str
+    report: str
+    formulas: int
+    findings: tuple[Finding, ...]
+
+
+def audit(name: str, data: bytes) -> Audited:
+    """Return every finding in the workbook `data`, by rule and in its order; a LedgerError if it is none.
 
     Cells that have names come first: which of them were changed tells what else is stale.
     """
+    reading = read(name, data)
+    book = CheckedWorkbook(reading, shell(opened(name, data)), Precedents(reading.book))
     found = [*named_cells(book), *formulas(book)]
     found += (each for rule in RULES.values() for check in rule.of_workbook for each in check(book))
     # A formula with a short range is not that of its column: it is listed once.
     short = {each.address for each in found if each.rule == RANGE}
     found = [each for each in found if each.rule != FORMULA or each.address not in short]
-    order = {rule: number for number, rule in enumerate(RULES)}
-    return sorted(found, key=lambda each: order[each.rule])
+    order = list(RULES)
+    found.sort(key=lambda each: order.index(each.rule))
+    count = sum(cell.formula is not None for *_, cell in reading.book.cells())
+    return Audited(name, reading.record.report, count, tuple(found))
