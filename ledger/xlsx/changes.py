@@ -209,12 +209,9 @@ def _values(column: _Column, tolerance: float) -> Iterator[Change]:
         right = None if after is None else after.value
         if left == right and type(left) is type(right):
             continue
-        if not _is_unknown(before) and not _is_unknown(after) and not same_value(left, right, tolerance):
+        is_unknown = any(cell and cell.formula is not None and cell.value is None for cell in (before, after))
+        if not is_unknown and not same_value(left, right, tolerance):
             yield column.change(VALUE, id_, text_of(left), text_of(right))
-
-
-def _is_unknown(cell: Cell | None) -> bool:
-    return cell is not None and cell.formula is not None and cell.value is None
 
 
 def _printed(old: Reading, new: Reading) -> Iterator[Change]:

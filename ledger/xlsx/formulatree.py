@@ -22,7 +22,6 @@ _BINDING = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), 10),
     "&": 20, "+": 30, "-": 30, "*": 40, "/": 40, "^": 50,
 }  # fmt: skip
-_PREFIX, _PERCENT = 60, 70
 _TRUTHS = {"TRUE": True, "FALSE": False}
 
 

@@ -101,7 +101,8 @@ def _summary(found: Verification) -> Iterator[str]:
         yield "no formula cell has a cached value: only printed texts are compared"
     if any(each.what in {DIFFERS, UNLIKE} for each in found.findings):
         yield from (f"known: {gap}" for gap in ENGINES[found.engine].gaps)
-        yield f"an error of {found.engine} shows in no other engine: compare with --engine {_other(found)}"
+        other = next(each for each in ENGINES if each != found.engine)
+        yield f"an error of {found.engine} shows in no other engine: compare with --engine {other}"
     compared = f"{found.compared:,} of {cells} and {found.printed:,} printed texts compared"
     yield f"{found.book}: {found.engine}: {compared}: {', '.join(_counts(found))}"
 
@@ -111,10 +112,6 @@ def _counts(found: Verification) -> Iterator[str]:
     for what in LISTED:
         if count := sum(each.what == what for each in found.findings):
             yield f"{count:,} {what}"
-
-
-def _other(found: Verification) -> str:
-    return next(each for each in ENGINES if each != found.engine)
 
 
 def verified_json(found: Verification) -> str:
