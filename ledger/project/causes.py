@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ledger.book.render import EvaluatedReport
     from ledger.evaluate.lookups import TableRows
-    from ledger.xlsx.cells import CellValue
+    from ledger.xlsx.workbook import CellValue
 
 #: What is known to have changed in a file, by its name or its ending.
 _WHOLE = {

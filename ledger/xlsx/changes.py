@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.values import number_text
-from ledger.xlsx.cells import Cell, CellValue, ErrorValue
-from ledger.xlsx.formulatree import same_formula
+from ledger.xlsx.formulas import same_formula
 from ledger.xlsx.places import PRINTED
 from ledger.xlsx.reading import Reading, Region, printed
 from ledger.xlsx.record import BLOCK
+from ledger.xlsx.workbook import Cell, CellValue, ErrorValue
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.xlsx.changes import NEW, moves, same_value, text_of
-from ledger.xlsx.formulas import corner
-from ledger.xlsx.formulatree import same_formula
+from ledger.xlsx.formulas import corner, same_formula
 from ledger.xlsx.places import FIXED_SHEETS, PRINTED
 from ledger.xlsx.reading import Reading, Region, printed
 from ledger.xlsx.record import BLOCK, blank_or
@@ -15,7 +14,7 @@ from ledger.xlsx.record import BLOCK, blank_or
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ledger.xlsx.cells import CellValue
+    from ledger.xlsx.workbook import CellValue
 
 #: Cells are as published within this: a spreadsheet saves 15 digits.
 SAVED = 1e-14

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.language.expr import Call, Expr, Literal, Name, compile_to
 from ledger.language.targets.source import LANGUAGE
-from ledger.xlsx.formulas import UnreadableError
-from ledger.xlsx.formulatree import alike, tree
+from ledger.xlsx.formulas import UnreadableError, alike, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

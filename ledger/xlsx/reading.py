@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.formulas import cell_address, column_letters, corner, in_names
 from ledger.xlsx.parts import refused
 from ledger.xlsx.places import PRINTED, VALUE, Places, locator
 from ledger.xlsx.record import BLOCK, ROWS, PrintedCell, PublishedRegion, Record, line_mark, record
-from ledger.xlsx.workbook import Workbook, Worksheet, read_workbook
+from ledger.xlsx.workbook import Cell, CellValue, ErrorValue, Workbook, Worksheet, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,7 +13,7 @@ from ledger.xlsx.workbook import Workbook, Worksheet, read_workbook
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ledger.xlsx.cells import Cell, CellValue
+    from ledger.xlsx.workbook import Cell, CellValue
 
 
 #: The text of the first cell, and the number of this form of the record.

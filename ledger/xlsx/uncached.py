@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.xlsx.cells import SHARED, CellElement, SheetReader
 from ledger.xlsx.formulas import column_letters, why_outside
 from ledger.xlsx.package import DECLARATION, element, xml_text, zipped
 from ledger.xlsx.parts import WORKBOOK, Parts, parse
+from ledger.xlsx.workbook import SHARED, CellElement, SheetReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

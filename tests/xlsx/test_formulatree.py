@@ -8,8 +8,7 @@ import pytest
 from ledger.plan.plan import Computed
 from ledger.project.reports import evaluated_reports
 from ledger.review.review.whatif import known
-from ledger.xlsx.formulas import UnreadableError, in_names, shifted, tokens
-from ledger.xlsx.formulatree import alike, same_formula, tree
+from ledger.xlsx.formulas import UnreadableError, alike, in_names, same_formula, shifted, tokens, tree
 from ledger.xlsx.places import Places, locator
 from ledger.xlsx.readback import Known, read_back, spelled
 from ledger.xlsx.reading import read

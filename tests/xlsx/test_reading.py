@@ -10,9 +10,8 @@ import returned
 from openpyxl.utils import get_column_letter
 
 from ledger.errors import LedgerError
-from ledger.xlsx.cells import ErrorValue
 from ledger.xlsx.reading import printed, read
-from ledger.xlsx.workbook import read_workbook
+from ledger.xlsx.workbook import ErrorValue, read_workbook
 
 REPORTS = projects.report_names()
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.review.audit.precedents import At, Precedents
 from ledger.values import utf16_length
-from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.changes import same_value, text_of
 from ledger.xlsx.formulas import (
     Reads,
@@ -28,10 +27,10 @@ from ledger.xlsx.formulas import (
     column_letters,
     corner,
     reads,
+    same_formula,
     shape,
     shifted,
 )
-from ledger.xlsx.formulatree import same_formula
 from ledger.xlsx.limits import (
     MAX_FORMULA,
     MAX_LIST,
@@ -47,7 +46,7 @@ from ledger.xlsx.parts import opened
 from ledger.xlsx.places import CHECKS, DISPLAY, FIXED_SHEETS, PRINTED, PUBLISHED, VALUE, Places
 from ledger.xlsx.reading import Reading, Region, id_text, printed, read
 from ledger.xlsx.record import BLOCK, ROWS, PrintedCell
-from ledger.xlsx.workbook import shell
+from ledger.xlsx.workbook import Cell, CellValue, ErrorValue, shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

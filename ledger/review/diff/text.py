@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ledger.xlsx.cells import Cell
+    from ledger.xlsx.workbook import Cell
 
 _UNKNOWN = "?"
 # What a file is called in errors; git names a temporary one.

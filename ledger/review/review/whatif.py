@@ -19,7 +19,7 @@ from ledger.evaluate.views import TabulatedView, tabulate
 from ledger.language.expr import expand, names
 from ledger.plan.plan import Fetched, Given, Node, Plan, PlannedSheet, PlannedTable
 from ledger.xlsx.changes import text_of
-from ledger.xlsx.formulatree import tree
+from ledger.xlsx.formulas import tree
 from ledger.xlsx.places import PRINTED
 from ledger.xlsx.readback import Known, read_back
 from ledger.xlsx.record import BLOCK
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ledger.book.render import EvaluatedReport
     from ledger.errors import Place
     from ledger.evaluate.lookups import TableRows
-    from ledger.xlsx.cells import CellValue
     from ledger.xlsx.edits import FormulaEdit, InputEdit
     from ledger.xlsx.reading import Reading
+    from ledger.xlsx.workbook import CellValue
 
 
 @dataclass(frozen=True, slots=True)

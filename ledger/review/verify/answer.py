@@ -19,8 +19,8 @@ from ledger.review.verify.verify import (
     Verification,
     verified,
 )
-from ledger.xlsx.cells import CellValue, ErrorValue
 from ledger.xlsx.changes import text_of
+from ledger.xlsx.workbook import CellValue, ErrorValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

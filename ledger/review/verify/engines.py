@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Problem
-from ledger.xlsx.cells import CellValue, ErrorValue
-from ledger.xlsx.workbook import read_workbook
+from ledger.xlsx.workbook import CellValue, ErrorValue, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.review.verify.engines import ENGINES, EngineError, Sheets
-from ledger.xlsx.cells import Cell, CellValue, ErrorValue
 from ledger.xlsx.changes import same_value
 from ledger.xlsx.edits import Edits, edits
 from ledger.xlsx.formulas import called, cell_address, corner
@@ -15,6 +14,7 @@ from ledger.xlsx.parts import opened
 from ledger.xlsx.places import PRINTED, Places
 from ledger.xlsx.reading import Reading, printed, read
 from ledger.xlsx.uncached import stripped, why_constant
+from ledger.xlsx.workbook import Cell, CellValue, ErrorValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
