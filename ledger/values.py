@@ -42,6 +42,10 @@ class Values:
     def __len__(self) -> int:
         return len(self.data)
 
+    def codes(self) -> Codes:
+        """Return the error code of each element, 0 for a value."""
+        return np.zeros(len(self.data), dtype=np.uint8) if self.errors is None else self.errors
+
     def take(self, rows: npt.NDArray[np.intp] | Mask | slice) -> Values:
         """Return the elements at `rows`, or those that a mask keeps."""
         errors = None if self.errors is None else self.errors[rows]

@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,22 +12,25 @@ from strategies import LABELS, NAMES, UNITS, expressions
 from ledger.errors import Place
 from ledger.language.expr import (
     VOCABULARY,
+    Call,
     Fragment,
     Literal,
+    Name,
     Spelling,
     Target,
     Unsupported,
     compile_to,
-    fold,
-    gaps,
+    function,
+    infix,
     parse,
 )
+from ledger.language.targets import TARGETS
 from ledger.language.targets.excel import EXCEL
 from ledger.language.targets.latex import LATEX, symbol
-from ledger.language.targets.numpy import WORDS
 from ledger.language.types import Kind, Scope, typed
 from ledger.language.units import ATOMS
 from ledger.language.units import parse as unit
+from ledger.values import Values, texts
 
 CELLS = {"a": "$A5", "b": "$B5", "c": "$C5", "d": "$B$9", "s": "$S5", "t": "$T5", "m": "$M5", "t_us": "$U5"}
 TEXTS = {*LABELS, "s", "t"}
@@ -205,32 +209,75 @@ def test_long_text_is_split_below_what_excel_takes_in_a_formula():
     assert spelled.count("&") == len(parts) - 1
 
 
-def ops(expr):
-    return fold(expr, lambda _: set(), lambda _: set(), lambda node, args: {node.op}.union(*args))
+#: Arguments of each kind: as a text target gets them, and as values.
+ARGUMENTS = {
+    "number": Values(np.array([2.0, 0.5])),
+    "any": Values(np.array([2.0, 0.5])),
+    "text": texts(["x", "y"]),
+    "bool": Values(np.array([True, False])),
+    "rule": texts(["fixed 1"]),
+}
+GIVEN_DTYPES = {"number": np.float64, "any": np.float64, "text": object, "bool": np.bool_}
 
 
-def test_every_word_is_in_the_table():
-    in_latex = set().union(*(ops(parse(text)) for text, _, _ in WORD_BY_WORD))
-    in_excel = set().union(*(ops(core(text)) for text, _, _ in WORD_BY_WORD))
-    assert in_latex == set(VOCABULARY) - {"same"}
-    assert in_excel == set(VOCABULARY) - {"to", "show"} - {
-        op for op, word in VOCABULARY.items() if word.expansion
+def kinds(word):
+    """Return the kinds of a word's arguments, of three if it takes as many as there are."""
+    return word.takes + word.takes[-1:] * (3 - len(word.takes)) if word.variadic else word.takes
+
+
+@pytest.mark.parametrize("op", VOCABULARY)
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_has_a_rule_for_every_word(target, op):
+    word, rule = VOCABULARY[op], TARGETS[target].get(op)
+    takes = kinds(word)
+    match rule:
+        case None:
+            assert word.expansion(*(Name(name) for name in "abc"[: len(takes)]))
+        case Unsupported(why=why):
+            assert len(why) > len("no rule")
+        case Spelling(spell=spell):
+            spelled = spell(*"αβγ"[: len(takes)])
+            # The rule of a printed number and the unit of a conversion may go unsaid.
+            wanted = [name for name, kind in zip("αβγ", takes, strict=False) if kind != "rule"]
+            assert [name for name in wanted if name not in spelled] == []
+        case _:
+            found = rule(*(ARGUMENTS[kind] for kind in takes))
+            assert (found.data.dtype, len(found.data)) == (GIVEN_DTYPES[word.gives], 2)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_target_has_no_rule_but_for_words(target):
+    assert set(TARGETS[target]) <= set(VOCABULARY)
+
+
+def test_targets_get_a_formula_without_conversions_and_printed_numbers():
+    unsupported = {
+        name: {op for op, rule in rules.items() if isinstance(rule, Unsupported)}
+        for name, rules in TARGETS.items()
+    }
+    assert unsupported == {
+        "excel": {"to", "show"},
+        "latex": set(),
+        "source": {"show"},
+        "numpy": {"to", "show"},
     }
 
 
 @pytest.mark.parametrize(
-    ("target", "unsupported"),
-    [(EXCEL, {"to", "show"}), (LATEX, set())],
-    ids=lambda each: getattr(each, "name", ""),
+    ("rule", "spelled"),
+    [
+        (infix(" + ", 30), "a + (b + c) + (d < e)"),
+        (infix("&", 20, right=20), "a&b + c&(d < e)"),
+        (function("MAX"), "MAX(a,b + c,d < e)"),
+        (function("max", ", ", "[{}]".format), "max[a, b + c, d < e]"),
+    ],
 )
-def test_target_says_something_of_every_word(target, unsupported):
-    assert gaps(target) == ()
-    assert {op for op, rule in target.rules.items() if isinstance(rule, Unsupported)} == unsupported
-    assert set(target.rules) <= set(VOCABULARY)
-
-
-def test_numpy_computes_every_core_word():
-    assert set(WORDS) == {op for op, word in VOCABULARY.items() if not word.expansion} - {"to", "show"}
+def test_rule_spells_as_many_arguments_as_there_are(rule, spelled):
+    little = Target(
+        "little", {"join": rule, "add": infix(" + ", 30), "lt": infix(" < ", 10)}, lambda x: Fragment(str(x))
+    )
+    b_and_c, d_and_e = Call("add", (Name("b"), Name("c"))), Call("lt", (Name("d"), Name("e")))
+    assert compile_to(little, Call("join", (Name("a"), b_and_c, d_and_e)), str) == spelled
 
 
 def test_unsupported_word_is_told_with_its_reason():
@@ -241,11 +288,7 @@ def test_unsupported_word_is_told_with_its_reason():
 
 
 def test_word_without_a_rule_is_a_gap():
-    little = Target(
-        "little", {"add": Spelling("{}+{}".format), "sub": Unsupported("why not")}, lambda x: Fragment(str(x))
-    )
-    core_words = [op for op, word in VOCABULARY.items() if not word.expansion]
-    assert gaps(little) == tuple(op for op in core_words if op not in {"add", "sub"})
+    little = Target("little", {"add": Spelling("{}+{}".format)}, lambda x: Fragment(str(x)))
     with pytest.raises(KeyError, match="little cannot spell 'mul': no rule"):
         compile_to(little, parse("a * b"), str)
 

@@ -11,6 +11,8 @@ import ast
 import re
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
@@ -60,6 +62,7 @@ class Word:
     "rule" for literal text that the word itself reads); the last one repeats when `variadic`.
     `units` names how the unit of the result follows, `whole` when the result is a whole number
     ("always", "never", or "args": when its arguments are).
+    `is_function` marks the words that an author writes as a function call, not as a sign.
     """
 
     meaning: str
@@ -68,19 +71,26 @@ class Word:
     units: str = "count"
     whole: str = "never"
     variadic: bool = False
+    is_function: bool = False
     expansion: Callable[..., Expr] | None = None
+
+    def fits(self, count: int) -> bool:
+        """Whether the word takes `count` arguments; a variadic one takes two or more."""
+        return count > 1 if self.variadic else count == len(self.takes)
 
 
 def call(op: str, *args: Expr) -> Call:
-    """Return the word `op` put to `args`, standing where its first argument stands."""
+    """Return the word `op` put to `args`; it begins at the character where its first argument begins."""
     return Call(op, args, start=args[0].start)
 
 
+def nested(op: str, parts: Sequence[Expr]) -> Expr:
+    """Return `a op (b op c)`, which has the value of `(a op b) op c` and stops at the first that decides."""
+    return reduce(lambda found, part: call(op, part, found), reversed(parts))
+
+
 def _any_of(wanted: Expr, *options: Expr) -> Expr:
-    found: Expr = call("same", wanted, options[-1])
-    for option in reversed(options[:-1]):
-        found = call("or", call("same", wanted, option), found)
-    return found
+    return nested("or", [call("same", wanted, option) for option in options])
 
 
 _N, _NN, _BB = ("number",), ("number", "number"), ("bool", "bool")
@@ -115,30 +125,30 @@ VOCABULARY: Mapping[str, Word] = {
     "or": Word("a or b; b counts only where a does not hold", _BB, "bool"),
     "not": Word("not a", ("bool",), "bool"),
     "if": Word("a if c else b, written if(c, a, b)", ("bool", "any", "any"), "any", "equal", "args"),
-    "min": Word("the smallest", _N, "number", "equal", "args", variadic=True),
-    "max": Word("the largest", _N, "number", "equal", "args", variadic=True),
-    "abs": Word("the magnitude", _N, "number", "equal", "args"),
-    "floor": Word("the largest whole number not above a", _N, "number", "equal", "always"),
-    "ceil": Word("the smallest whole number not below a", _N, "number", "equal", "always"),
-    "sqrt": Word("the square root; #NUM! below 0", _N, "number", "root"),
-    "log2": Word("the logarithm to base 2; #NUM! at 0 and below", _N, "number", "bare"),
+    "min": Word("the smallest", _N, "number", "equal", "args", variadic=True, is_function=True),
+    "max": Word("the largest", _N, "number", "equal", "args", variadic=True, is_function=True),
+    "abs": Word("the magnitude", _N, "number", "equal", "args", is_function=True),
+    "floor": Word("the largest whole number not above a", _N, "number", "equal", "always", is_function=True),
+    "ceil": Word("the smallest whole number not below a", _N, "number", "equal", "always", is_function=True),
+    "sqrt": Word("the square root; #NUM! below 0", _N, "number", "root", is_function=True),
+    "log2": Word("the logarithm to base 2; #NUM! at 0 and below", _N, "number", "bare", is_function=True),
     "align_up": Word(
-        "x raised to the next multiple of unit", _NN, "number", "equal", "args",
+        "x raised to the next multiple of unit", _NN, "number", "equal", "args", is_function=True,
         expansion=lambda x, unit: call("mul", call("ceil", call("div", x, unit)), unit),
     ),
     "align_down": Word(
-        "x lowered to the next multiple of unit", _NN, "number", "equal", "args",
+        "x lowered to the next multiple of unit", _NN, "number", "equal", "args", is_function=True,
         expansion=lambda x, unit: call("mul", call("floor", call("div", x, unit)), unit),
     ),
-    "to": Word("x in another unit of the same dimension", ("number", "rule"), "number", "convert"),
+    "to": Word(
+        "x in another unit of the same dimension", ("number", "rule"), "number", "convert", is_function=True
+    ),
     "show": Word("the printed text of a number by a display rule", ("any", "rule"), "text"),
     "join": Word("texts one after the other", ("text",), "text", variadic=True),
 }  # fmt: skip
 
-#: The words an author writes as a function call.
-FUNCTIONS = (
-    "abs", "align_down", "align_up", "ceil", "floor", "log2", "max", "min", "sqrt", "to",
-)  # fmt: skip
+#: The words that an author writes as a function call.
+FUNCTIONS = tuple(sorted(op for op, word in VOCABULARY.items() if word.is_function))
 
 
 def fold(
@@ -159,25 +169,19 @@ def fold(
 
 
 def names(expr: Expr) -> Iterator[Name]:
-    """Yield every name in `expr`, from left to right."""
-    match expr:
-        case Name():
-            yield expr
-        case Call():
-            for arg in expr.args:
-                yield from names(arg)
+    """Return every name in `expr`, from left to right, as often as it is read."""
+    return fold(expr, lambda _: iter(()), lambda name: iter((name,)), lambda _, args: chain(*args))
 
 
-def expand(expr: Expr, keep: frozenset[str] = frozenset()) -> Expr:
-    """Return `expr` said with core words alone; words in `keep` stay."""
+def core(node: Call, args: tuple[Expr, ...]) -> Expr:
+    """Return the word of `node` put to `args`, said with core words where it has an expansion."""
+    expansion = VOCABULARY[node.op].expansion
+    return expansion(*args) if expansion else replace(node, args=args)
 
-    def word(node: Call, args: tuple[Expr, ...]) -> Expr:
-        expansion = VOCABULARY[node.op].expansion
-        if expansion is None or node.op in keep:
-            return Call(node.op, args, start=node.start)
-        return expansion(*args)
 
-    return fold(expr, lambda leaf: leaf, lambda leaf: leaf, word)
+def expand(expr: Expr) -> Expr:
+    """Return `expr` said with core words alone, those that every target spells itself."""
+    return fold(expr, lambda leaf: leaf, lambda leaf: leaf, core)
 
 
 _DEEPEST = 60
@@ -283,44 +287,34 @@ class _ExpressionReader:
                 return Name(name, start=start)
             case ast.Attribute(value=ast.Name(id=name), attr=attribute):
                 return Name(f"{name}.{attribute}", start=start)
-            case ast.BinOp() | ast.UnaryOp() | ast.BoolOp():
-                return self.operation(node, start)
-            case ast.Compare(left=left, ops=ops, comparators=comparators):
-                if self.depth + len(ops) > _DEEPEST:
-                    return self.too_deep(node)
-                return self.compare([left, *comparators], ops)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                return Call("if", tuple(map(inner.read, (test, body, orelse))), start=start)
-            case ast.Call():
-                return inner.function(node)
-            case ast.JoinedStr(values=parts):
-                return replace(inner, fixed=start).joined(node, parts)
-        return self.stranger(node)
-
-    def stranger(self, node: ast.expr) -> Expr:
-        """Note syntax that is Python's but not the language's."""
-        return self.wrong(node, f"{self.text(node)!r} is not of the language", "see the words in README.md")
-
-    def too_deep(self, node: ast.expr) -> Expr:
-        """Note a formula that no spreadsheet would take: they nest 64 levels."""
-        return self.wrong(node, f"formula is nested deeper than {_DEEPEST} levels", "split it into columns")
-
-    def operation(self, node: ast.BinOp | ast.UnaryOp | ast.BoolOp, start: int) -> Expr:
-        """Return an operator put to what stands around it."""
-        inner = self.deeper(1)
-        match node:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return Call(_BINARY[type(op)], (inner.read(left), inner.read(right)), start=start)
             case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
                 return Call(_UNARY[type(op)], (inner.read(operand),), start=start)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return inner.read(operand)
-            case ast.BoolOp(op=op, values=values):
-                if self.depth + len(values) > _DEEPEST:
-                    return self.too_deep(node)
-                parts = [self.deeper(level).read(value) for level, value in enumerate(values, 1)]
-                return self.chain("and" if isinstance(op, ast.And) else "or", parts)
-        return self.stranger(node)
+            case ast.BoolOp():
+                return self.condition(node)
+            case ast.Compare():
+                return self.comparison(node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return Call("if", tuple(map(inner.read, (test, body, orelse))), start=start)
+            case ast.Call():
+                return inner.function(node)
+            case ast.JoinedStr(values=parts):
+                return replace(inner, fixed=start).joined(node, parts)
+        return self.wrong(node, f"{self.text(node)!r} is not of the language", "see the words in README.md")
+
+    def too_deep(self, node: ast.expr) -> Expr:
+        """Note a formula that no spreadsheet would take: they nest 64 levels."""
+        return self.wrong(node, f"formula is nested deeper than {_DEEPEST} levels", "split it into columns")
+
+    def condition(self, node: ast.BoolOp) -> Expr:
+        """Return `a and b and c`, or the same with `or`; each further condition is one level deeper."""
+        if self.depth + len(node.values) > _DEEPEST:
+            return self.too_deep(node)
+        parts = [self.deeper(level).read(value) for level, value in enumerate(node.values, 1)]
+        return nested("and" if isinstance(node.op, ast.And) else "or", parts)
 
     def constant(self, node: ast.Constant, value: object) -> Expr:
         """Return the literal, if it is a number every engine shares or a text."""
@@ -339,47 +333,35 @@ class _ExpressionReader:
                 return Literal(float(value), start=start)
         return self.wrong(node, f"{self.text(node)} is not a number every engine shares")
 
-    def chain(self, op: str, parts: Sequence[Expr]) -> Expr:
-        """Return `a op (b op c)`."""
-        found = parts[-1]
-        for part in reversed(parts[:-1]):
-            found = Call(op, (part, found), start=part.start)
-        return found
-
-    def compare(self, operands: Sequence[ast.expr], ops: Sequence[ast.cmpop]) -> Expr:
-        """Return a comparison; a chained one holds where each of its pairs does."""
-        pairs = enumerate(zip(operands, ops, operands[1:], strict=False), 1)
-        return self.chain("and", [self.deeper(level).pair(*pair) for level, pair in pairs])
+    def comparison(self, node: ast.Compare) -> Expr:
+        """Return a comparison; a chained one, such as `a < b <= c`, holds where each of its pairs does."""
+        if self.depth + len(node.ops) > _DEEPEST:
+            return self.too_deep(node)
+        pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        return nested("and", [self.deeper(level).pair(*pair) for level, pair in enumerate(pairs, 1)])
 
     def pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Expr:
         """Return the comparison of two operands."""
         start = self.at(left)
-        match op:
-            case ast.In() | ast.NotIn():
-                if not isinstance(right, ast.Tuple | ast.List) or not right.elts:
-                    return self.wrong(
-                        right, "'in' needs a list of texts", "such as state in ('open', 'paid')"
-                    )
-                if self.depth + len(right.elts) > _DEEPEST:
-                    return self.too_deep(right)
-                found = Call("in", (self.read(left), *map(self.read, right.elts)), start=start)
-                return found if isinstance(op, ast.In) else Call("not", (found,), start=start)
-        if type(op) not in _COMPARED:
+        if type(op) in _COMPARED:
+            return Call(_COMPARED[type(op)], (self.read(left), self.read(right)), start=start)
+        if not isinstance(op, ast.In | ast.NotIn):
             return self.wrong(left, "'is' is not of the language", "write ==")
-        return Call(_COMPARED[type(op)], (self.read(left), self.read(right)), start=start)
+        if not isinstance(right, ast.Tuple | ast.List) or not right.elts:
+            return self.wrong(right, "'in' needs a list of texts", "such as state in ('open', 'paid')")
+        if self.depth + len(right.elts) > _DEEPEST:
+            return self.too_deep(right)
+        found = Call("in", (self.read(left), *map(self.read, right.elts)), start=start)
+        return found if isinstance(op, ast.In) else Call("not", (found,), start=start)
 
     def function(self, node: ast.Call) -> Expr:
         """Return a word written as a call, its number of arguments checked."""
-        match node.func:
-            case ast.Name(id=op) if op in FUNCTIONS:
-                pass
-            case ast.Name(id=op):
-                return self.wrong(node, f"unknown word {op!r}", _INSTEAD.get(op) or near(op, FUNCTIONS))
-            case _:
-                return self.wrong(node, "only words of the language can be called", near("", FUNCTIONS))
+        op = node.func.id if isinstance(node.func, ast.Name) else ""
+        if op not in FUNCTIONS:
+            what = f"unknown word {op!r}" if op else "only words of the language can be called"
+            return self.wrong(node, what, _INSTEAD.get(op) or near(op, FUNCTIONS))
         word = VOCABULARY[op]
-        fits = len(node.args) > 1 if word.variadic else len(node.args) == len(word.takes)
-        if not fits or node.keywords:
+        if not word.fits(len(node.args)) or node.keywords:
             wanted = "two arguments or more" if word.variadic else f"{len(word.takes)} argument(s)"
             return self.wrong(node, f"{op} takes {wanted}: {word.meaning}")
         return Call(op, tuple(map(self.read, node.args)), start=self.at(node))
@@ -400,9 +382,9 @@ class _ExpressionReader:
                     return self.wrong(
                         node, "braces of an f-string hold a name and a display rule", "{x:fixed 1}"
                     )
-        if not found:
-            return Literal("", start=self.at(node))
-        return found[0] if len(found) == 1 else Call("join", tuple(found), start=self.at(node))
+        if len(found) > 1:
+            return Call("join", tuple(found), start=self.at(node))
+        return found[0] if found else Literal("", start=self.at(node))
 
     def spec(self, spec: ast.expr | None) -> str:
         """Return the display rule after the colon, empty when there is none."""
@@ -457,13 +439,18 @@ class Target:
 
 
 def infix(sign: str, binding: int, right: int | None = None) -> Spelling:
-    """Return the rule of `a sign b`; a right operand that binds as tightly keeps its brackets."""
-    return Spelling(lambda a, b: f"{a}{sign}{b}", binding, (binding, binding + 1 if right is None else right))
+    """Return the rule of `a sign b`, and `a sign b sign c` of a variadic word.
+
+    A right operand that binds as tightly as the sign keeps its brackets, unless it may bind less: `right`.
+    """
+    return Spelling(
+        lambda *args: sign.join(args), binding, (binding, binding + 1 if right is None else right)
+    )
 
 
-def function(name: str) -> Spelling:
-    """Return the rule of `NAME(a,b)`."""
-    return Spelling(lambda *args: f"{name}({','.join(args)})")
+def function(name: str, separator: str = ",", brackets: Callable[[str], str] = "({})".format) -> Spelling:
+    """Return the rule of `NAME(a,b)`, whose arguments never need brackets of their own."""
+    return Spelling(lambda *args: name + brackets(separator.join(args)))
 
 
 def compile_to(target: Target, expr: Expr, name: Callable[[str], str]) -> str:
@@ -481,15 +468,6 @@ def compile_to(target: Target, expr: Expr, name: Callable[[str], str]) -> str:
         ]
         return Fragment(rule.spell(*spelled), rule.binding)
 
-    def leaf(node: Name) -> Fragment:
-        return Fragment(name(node.id))
-
-    def literal(node: Literal) -> Fragment:
-        return target.literal(node.value)
-
-    return fold(expr, literal, leaf, word).text
-
-
-def gaps(target: Target) -> tuple[str, ...]:
-    """Return the words that `target` neither spells, nor gets by expansion, nor declares unsupported."""
-    return tuple(op for op, word in VOCABULARY.items() if op not in target.rules and word.expansion is None)
+    return fold(
+        expr, lambda leaf: target.literal(leaf.value), lambda leaf: Fragment(name(leaf.id)), word
+    ).text

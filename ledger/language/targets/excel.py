@@ -101,7 +101,7 @@ EXCEL = Target(
         "log2": Spelling(_log2, needs=(_MUL,)),
         "to": Unsupported("a conversion is a factor before it gets here"),
         "show": Unsupported("a printed number has cells of its own"),
-        "join": Spelling(lambda *parts: "&".join(parts), _JOIN, (_JOIN,)),
+        "join": infix("&", _JOIN, right=_JOIN),
     },
     _literal,
 )

@@ -5,9 +5,10 @@ Magnitude is `\lvert x\rvert`: a bare bar splits a table's cell, and two mean a 
 
 from __future__ import annotations
 
-from ledger.language.expr import ATOM, Fragment, Spelling, Target, infix
+from ledger.language.expr import ATOM, Fragment, Spelling, Target, function, infix
 
 _OPEN, _OR, _AND, _NOT, _COMPARE, _MOD, _ADD, _MUL, _POW, _FRACTION = 0, 5, 10, 15, 20, 25, 30, 40, 50, 60
+_BRACKETS = r"\left({}\right)".format
 _ESCAPED = {each: f"\\{each}" for each in "_%&#${}"} | {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
@@ -38,10 +39,6 @@ def _literal(value: float | str) -> Fragment:
     return Fragment(power, _POW) if digits == "1" else Fragment(rf"{digits} \cdot {power}", _MUL)
 
 
-def _function(name: str) -> Spelling:
-    return Spelling(lambda *args: rf"{name}\left({', '.join(args)}\right)")
-
-
 def _cases(test: str, yes: str, no: str) -> str:
     return rf"\begin{{cases}}{yes} & {test} \\ {no} & \text{{otherwise}}\end{{cases}}"
 
@@ -69,13 +66,13 @@ LATEX = Target(
         "or": infix(r" \lor ", _OR, right=_OR),
         "not": Spelling(lambda a: rf"\lnot {a}", _NOT, (_COMPARE + 1,)),
         "if": Spelling(_cases, _OPEN),
-        "min": _function(r"\min"),
-        "max": _function(r"\max"),
+        "min": function(r"\min", ", ", _BRACKETS),
+        "max": function(r"\max", ", ", _BRACKETS),
         "abs": Spelling(lambda a: rf"\left\lvert {a} \right\rvert"),
         "floor": Spelling(lambda a: rf"\left\lfloor {a} \right\rfloor"),
         "ceil": Spelling(lambda a: rf"\left\lceil {a} \right\rceil"),
         "sqrt": Spelling(lambda a: rf"\sqrt{{{a}}}"),
-        "log2": _function(r"\log_2"),
+        "log2": function(r"\log_2", ", ", _BRACKETS),
         "align_up": Spelling(lambda x, unit: rf"\left\lceil {x} \right\rceil_{{{unit}}}"),
         "align_down": Spelling(lambda x, unit: rf"\left\lfloor {x} \right\rfloor_{{{unit}}}"),
         # A quantity is the same in any unit; the rule of a printed number is no mathematics.
@@ -84,5 +81,5 @@ LATEX = Target(
         "join": Spelling(lambda *parts: r"\,".join(parts), _ADD),
     },
     _literal,
-    r"\left({}\right)".format,
+    _BRACKETS,
 )

@@ -7,10 +7,12 @@ cancels to within 1e-12, is marked: another engine may answer differently there.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ledger.language.expr import Unsupported
 from ledger.values import DIV0, NUM, Codes, Data, Mask, Values, texts
 
 if TYPE_CHECKING:
@@ -29,29 +31,25 @@ def literal(value: float | str) -> Values:
 
 def _first_error(args: tuple[Values, ...]) -> Codes | None:
     """Return the code of the leftmost argument that has one, as spreadsheets do."""
-    found: Codes | None = None
-    for arg in args:
-        if arg.errors is not None:
-            found = arg.errors if found is None else np.where(found > 0, found, arg.errors)
-    return found
+    codes = [arg.errors for arg in args if arg.errors is not None]
+    return reduce(lambda left, right: np.where(left > 0, left, right), codes) if codes else None
 
 
 def _either(*masks: Mask | None) -> Mask | None:
-    found: Mask | None = None
-    for mask in masks:
-        if mask is not None:
-            found = mask if found is None else found | mask
-    return found if found is not None and found.any() else None
+    """Return the elements that one of the masks marks, None if none does."""
+    found = reduce(np.logical_or, [mask for mask in masks if mask is not None], np.zeros(1, dtype=np.bool_))
+    return found if found.any() else None
 
 
 def _close(a: Data, b: Data) -> Mask:
+    """Return where two numbers differ, but by so little that a spreadsheet may take them for equal."""
     largest = np.maximum(np.abs(a), np.abs(b))
     near: Mask = (np.abs(a - b) <= np.maximum(TOLERANCE * largest, _SMALLEST)) & (a != b)
     return near
 
 
 def _number(
-    args: tuple[Values, ...], data: Data, edges: Mask | None = None, zero: Mask | None = None
+    args: tuple[Values, ...], data: Data, edges: Mask | None = None, *, zero: Mask | bool = False
 ) -> Values:
     """Return numbers with a code wherever they are not finite; `zero` marks a division by zero."""
     errors = _first_error(args)
@@ -59,12 +57,7 @@ def _number(
     finite = np.isfinite(data)
     if errors is None and finite.all():
         return Values(data, None, edges)
-    code = (
-        np.full(data.shape, NUM, dtype=np.uint8)
-        if zero is None
-        else np.where(zero, DIV0, NUM).astype(np.uint8)
-    )
-    code = np.where(finite, 0, code).astype(np.uint8)
+    code = np.where(finite, 0, np.where(zero, DIV0, NUM)).astype(np.uint8)
     if errors is not None:
         code = np.where(errors > 0, errors, code)
     return Values(np.where(code > 0, np.nan, data), code if code.any() else None, edges)
@@ -87,6 +80,7 @@ def _cancelling(operation: Callable[[Data, Data], Data]) -> Callable[[Values, Va
 
 
 def _nearly_whole(data: Data) -> Mask:
+    """Return where a number is not whole, but so nearly that a spreadsheet may take it for whole."""
     nearest = np.rint(data)
     close = np.abs(data - nearest) <= TOLERANCE * np.maximum(1, np.abs(nearest))
     found: Mask = close & (data != nearest)
@@ -163,7 +157,13 @@ def _join(*args: Values) -> Values:
 
 _TRUE, _FALSE = Values(np.array([True])), Values(np.array([False]))
 
-#: What each core word computes; `to` and `show` are gone before evaluation.
+#: The words that a formula in core words, as `types.typed` returns it, does not hold.
+UNSUPPORTED: Mapping[str, Unsupported] = {
+    "to": Unsupported("a conversion is a factor before it gets here"),
+    "show": Unsupported("a printed number is a name of its own before it gets here"),
+}
+
+#: What each core word computes.
 WORDS: Mapping[str, Callable[..., Values]] = {
     "add": _cancelling(np.add),
     "sub": _cancelling(np.subtract),

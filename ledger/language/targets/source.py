@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.language.expr import ATOM, Fragment, Spelling, Target, Unsupported, infix
+from ledger.language.expr import ATOM, Fragment, Spelling, Target, Unsupported, function, infix
 from ledger.values import number_text
 
 _IF, _OR, _AND, _NOT, _COMPARE, _ADD, _MUL, _NEG, _POW = 5, 10, 15, 20, 25, 30, 40, 45, 50
@@ -12,10 +12,6 @@ def _literal(value: float | str) -> Fragment:
     if isinstance(value, str):
         return Fragment(repr(value))
     return Fragment(number_text(value), ATOM if value >= 0 else _NEG)
-
-
-def _function(name: str) -> Spelling:
-    return Spelling(lambda *args: f"{name}({', '.join(args)})")
 
 
 def _join(*parts: str) -> str:
@@ -47,16 +43,16 @@ LANGUAGE = Target(
         "or": infix(" or ", _OR, right=_OR),
         "not": Spelling(lambda a: f"not {a}", _NOT, (_NOT,)),
         "if": Spelling(lambda test, yes, no: f"{yes} if {test} else {no}", _IF, (_OR, _OR, _IF)),
-        "min": _function("min"),
-        "max": _function("max"),
-        "abs": _function("abs"),
-        "floor": _function("floor"),
-        "ceil": _function("ceil"),
-        "sqrt": _function("sqrt"),
-        "log2": _function("log2"),
-        "align_up": _function("align_up"),
-        "align_down": _function("align_down"),
-        "to": _function("to"),
+        "min": function("min", ", "),
+        "max": function("max", ", "),
+        "abs": function("abs", ", "),
+        "floor": function("floor", ", "),
+        "ceil": function("ceil", ", "),
+        "sqrt": function("sqrt", ", "),
+        "log2": function("log2", ", "),
+        "align_up": function("align_up", ", "),
+        "align_down": function("align_down", ", "),
+        "to": function("to", ", "),
         "show": Unsupported("a printed number has cells of its own in a workbook"),
         "join": Spelling(_join),
     },
