@@ -7,15 +7,15 @@ inside a text becomes a name of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Place, Problem
-from ledger.language.expr import VOCABULARY, Call, Expr, Literal, Name, call
-from ledger.language.units import COUNT, Unit, divide, factor, multiply, parse, power, root, same, spell
+from ledger.language.expr import VOCABULARY, Call, Expr, Literal, Name, call, core
+from ledger.language.units import COUNT, Unit, divide, factor, multiply, parse, power, root, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from fractions import Fraction
 
 #: `x ** 2` to `x ** 4` are products, which every engine computes alike.
 _LARGEST_PRODUCT = 4
@@ -24,7 +24,7 @@ _LONGEST_FACTOR = 10**15
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What an expression amounts to: number, text or bool; its unit; whether it is always whole."""
+    """The type of an expression: number, text or bool; its unit; whether it is always a whole number."""
 
     kind: str
     unit: Unit = COUNT
@@ -32,7 +32,7 @@ class Kind:
     free: bool = False  # a literal 0, which has every unit
 
 
-#: The kind of what is declared wrongly: that is told once, and whatever reads it is not told again.
+#: The kind of a name that is declared wrongly: its mistake is a problem once, and no reader adds another.
 BROKEN = Kind("broken")
 
 
@@ -56,7 +56,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The kinds of the names in reach, the unit atoms, and where the formula stands."""
+    """The kinds of the names that a formula may read, the unit atoms, and the place of the formula."""
 
     kinds: Mapping[str, Kind]
     atoms: Mapping[str, Unit]
@@ -84,25 +84,21 @@ def typed(expr: Expr, scope: Scope) -> Typed:
         case Name(id=name):
             return Typed(expr, scope.kinds[name])
         case Call(op="show", args=(Name() as name, Literal(value=rule))):
-            return _shown(name, str(rule), scope)
+            return _printed(name, str(rule), scope)
         case Call(op="to", args=(inner, Literal(value=str() as wanted))):
             return _converted(typed(inner, scope), wanted, expr, scope)
-        case Call(op=op, args=args):
-            parts = [typed(arg, scope) for arg in args]
-            op, parts = _as_text(op, parts)
-            _check_kinds(op, parts, expr, scope)
-            shown = tuple(dict.fromkeys(each for part in parts for each in part.shown))
-            return Typed(
-                _product(op, [part.expr for part in parts], expr), _result(op, parts, expr, scope), shown
-            )
+        case Call(args=args):
+            return _called(expr, [typed(arg, scope) for arg in args], scope)
     raise TypeError(f"not an expression: {expr!r}")
 
 
 def _wrong(expr: Expr, scope: Scope, what: str, hint: str = "") -> LedgerError:
+    """Return the error of a mistake at the character where `expr` begins."""
     return LedgerError(Problem(what, replace(scope.place, offset=expr.start), hint))
 
 
-def _shown(name: Name, rule: str, scope: Scope) -> Typed:
+def _printed(name: Name, rule: str, scope: Scope) -> Typed:
+    """Return a name inside a text: a text as it is, a number by the name that its printed text goes by."""
     if scope.kinds[name.id].kind == "text" and not rule:
         return Typed(name, Kind("text"))
     text = f"{name.id} ({rule or 'printed'})"
@@ -110,135 +106,108 @@ def _shown(name: Name, rule: str, scope: Scope) -> Typed:
 
 
 def _converted(inner: Typed, wanted: str, expr: Expr, scope: Scope) -> Typed:
+    """Return a number in another unit: times a whole number, divided by one, or both."""
     try:
         unit = parse(wanted, scope.atoms)
     except LedgerError as error:
-        problem = error.problems[0]
-        raise _wrong(expr, scope, problem.what, problem.hint) from None
+        raise _wrong(expr, scope, error.problems[0].what, error.problems[0].hint) from None
     ratio = factor(inner.kind.unit, unit) if inner.kind.kind == "number" else None
     if ratio is None:
         what = f"{spell(inner.kind.unit)} cannot be converted to {wanted!r}"
         raise _wrong(expr, scope, what, "both need the same dimension")
-    scaled = _scaled(inner.expr, ratio, expr, scope)
-    whole = inner.kind.whole and ratio.denominator == 1
-    return Typed(scaled, Kind("number", unit, whole), inner.shown)
-
-
-def _scaled(expr: Expr, ratio: Fraction, whole: Expr, scope: Scope) -> Expr:
     if max(ratio.numerator, ratio.denominator) > _LONGEST_FACTOR:
-        raise _wrong(whole, scope, f"the factor {ratio} has more digits than a spreadsheet keeps")
-    if ratio.numerator != 1:
-        expr = call("mul", expr, Literal(float(ratio.numerator), start=expr.start))
-    if ratio.denominator != 1:
-        expr = call("div", expr, Literal(float(ratio.denominator), start=expr.start))
-    return expr
+        raise _wrong(expr, scope, f"the factor {ratio} has more digits than a spreadsheet keeps")
+    scaled = inner.expr
+    for op, part in (("mul", ratio.numerator), ("div", ratio.denominator)):
+        if part != 1:
+            scaled = call(op, scaled, Literal(float(part), start=scaled.start))
+    return Typed(scaled, Kind("number", unit, inner.kind.whole and ratio.denominator == 1), inner.shown)
 
 
-def _as_text(op: str, parts: list[Typed]) -> tuple[str, list[Typed]]:
-    """Return `same` for a comparison of texts; `!=` is `not same`, made by `_product`."""
-    if op in {"eq", "ne"} and any(part.kind.kind == "text" for part in parts):
-        return ("same" if op == "eq" else "differs"), parts
-    return op, parts
+def _called(node: Call, parts: list[Typed], scope: Scope) -> Typed:
+    """Return a word put to typed arguments; `==` of texts is `same`, and `!=` of texts is `not same`."""
+    if node.op in {"eq", "ne"} and any(part.kind.kind == "text" for part in parts):
+        same = _called(replace(node, op="same"), parts, scope)
+        return same if node.op == "eq" else replace(same, expr=replace(node, op="not", args=(same.expr,)))
+    _check_kinds(node, parts, scope)
+    args = tuple(part.expr for part in parts)
+    shown = tuple(dict.fromkeys(each for part in parts for each in part.shown))
+    match node.op, args:
+        case "pow", (base, Literal(value=exponent)) if exponent in range(2, _LARGEST_PRODUCT + 1):
+            expr: Expr = reduce(partial(call, "mul"), [base] * int(exponent))
+        case _:
+            expr = core(node, args)
+    return Typed(expr, _result(node, parts, scope), shown)
 
 
-def _check_kinds(op: str, parts: list[Typed], expr: Expr, scope: Scope) -> None:
-    word = VOCABULARY["same" if op == "differs" else op]
+def _check_kinds(node: Call, parts: list[Typed], scope: Scope) -> None:
+    """Raise the first argument of a kind that the word does not take."""
+    word = VOCABULARY[node.op]
     takes = word.takes + word.takes[-1:] * (len(parts) - len(word.takes))
     common = {part.kind.kind for part, wanted in zip(parts, takes, strict=True) if wanted == "any"}
     if len(common) > 1:
-        raise _wrong(
-            expr, scope, f"the two answers of 'if' are {' and '.join(sorted(common))}: {word.meaning}"
-        )
+        what = f"the two answers of 'if' are {' and '.join(sorted(common))}: {word.meaning}"
+        raise _wrong(node, scope, what)
     for part, wanted in zip(parts, takes, strict=True):
         if wanted not in {"any", part.kind.kind}:
-            what = f"{op} takes {wanted}, not {part.kind.kind}: {word.meaning}"
-            hint = "compare it first" if wanted == "bool" else ""
-            raise _wrong(part.expr, scope, what, hint)
+            what = f"{node.op} takes {wanted}, not {part.kind.kind}: {word.meaning}"
+            raise _wrong(part.expr, scope, what, "compare it first" if wanted == "bool" else "")
 
 
-def _product(op: str, args: list[Expr], expr: Expr) -> Expr:
-    match op, args:
-        case "differs", _:
-            return Call("not", (Call("same", tuple(args), start=expr.start),), start=expr.start)
-        case "pow", [base, Literal(value=float() as exponent)] if exponent in range(2, _LARGEST_PRODUCT + 1):
-            found = base
-            for _ in range(int(exponent) - 1):
-                found = call("mul", found, base)
-            return found
-    word = VOCABULARY[op]
-    return word.expansion(*args) if word.expansion else Call(op, tuple(args), start=expr.start)
-
-
-def _result(op: str, parts: list[Typed], expr: Expr, scope: Scope) -> Kind:
-    if op == "differs":
-        return Kind("bool")
-    word = VOCABULARY[op]
+def _result(node: Call, parts: list[Typed], scope: Scope) -> Kind:
+    """Return the kind of what a word gives, its unit by the rule of the word."""
+    word = VOCABULARY[node.op]
     numbers = [part.kind for part in parts if part.kind.kind == "number"]
     whole = {"always": True, "never": False, "args": all(number.whole for number in numbers)}[word.whole]
-    unit = _UNIT_RULES[word.units](parts, expr, scope) if numbers else COUNT
+    try:
+        unit = _UNIT_RULES[word.units](parts) if numbers else COUNT
+    except LedgerError as error:
+        raise _wrong(node, scope, error.problems[0].what, error.problems[0].hint) from None
     gives = parts[-1].kind.kind if word.gives == "any" else word.gives
     if gives != "number":
         return Kind(gives)
-    if op == "pow":
+    if node.op == "pow":
         whole = whole and isinstance(parts[1].expr, Literal) and float(parts[1].expr.value) >= 0
     return Kind("number", unit, whole)
 
 
-def _equal(parts: list[Typed], expr: Expr, scope: Scope) -> Unit:
-    bound = [part for part in parts if part.kind.kind == "number" and not part.kind.free]
-    for part in bound[1:]:
-        first, other = bound[0].kind.unit, part.kind.unit
-        if not same(first, other):
-            what = f"units differ: {spell(first)} and {spell(other)}"
-            raise _wrong(expr, scope, what, _hint(first, other))
-    return bound[0].kind.unit if bound else COUNT
+def _equal(parts: list[Typed]) -> Unit:
+    """Return the unit that all numbers have; a literal 0 has every unit."""
+    bound = [part.kind.unit for part in parts if part.kind.kind == "number" and not part.kind.free]
+    for other in bound[1:]:
+        if bound[0] != other:
+            hint = "a number with a unit is an input with that unit, not a literal"
+            if factor(bound[0], other) is not None:
+                hint = f"write to(…, {spell(bound[0])!r})"
+            raise LedgerError(Problem(f"units differ: {spell(bound[0])} and {spell(other)}", hint=hint))
+    return bound[0] if bound else COUNT
 
 
-def _hint(first: Unit, other: Unit) -> str:
-    if factor(first, other) is not None:
-        return f"write to(…, {spell(first)!r})"
-    return "a number with a unit is an input with that unit, not a literal"
-
-
-def _matching(parts: list[Typed], expr: Expr, scope: Scope) -> Unit:
-    _equal(parts, expr, scope)
-    return COUNT
-
-
-def _bare(parts: list[Typed], expr: Expr, scope: Scope) -> Unit:
+def _bare(parts: list[Typed]) -> Unit:
+    """Return a count, which every argument must be."""
     for part in parts:
-        if not same(part.kind.unit, COUNT):
-            raise _wrong(
-                expr, scope, f"{spell(part.kind.unit)} where a count is needed", "divide by a unit first"
-            )
+        if part.kind.unit != COUNT:
+            what = f"{spell(part.kind.unit)} where a count is needed"
+            raise LedgerError(Problem(what, hint="divide by a unit first"))
     return COUNT
 
 
-def _power(parts: list[Typed], expr: Expr, scope: Scope) -> Unit:
+def _power(parts: list[Typed]) -> Unit:
+    """Return the unit of a power, which takes a literal whole exponent unless both are counts."""
     base, exponent = parts
     match exponent.expr:
         case Literal(value=float() as number) if number.is_integer() and base.kind.unit != COUNT:
-            try:
-                return power(base.kind.unit, int(number))
-            except LedgerError as error:
-                raise _wrong(expr, scope, error.problems[0].what) from None
-    return _bare(parts, expr, scope)
+            return power(base.kind.unit, int(number))
+    return _bare(parts)
 
 
-def _root(parts: list[Typed], expr: Expr, scope: Scope) -> Unit:
-    try:
-        return root(parts[0].kind.unit)
-    except LedgerError as error:
-        raise _wrong(expr, scope, error.problems[0].what, error.problems[0].hint) from None
-
-
-_UNIT_RULES: Mapping[str, Callable[[list[Typed], Expr, Scope], Unit]] = {
-    "count": lambda _parts, _expr, _scope: COUNT,
+_UNIT_RULES: Mapping[str, Callable[[list[Typed]], Unit]] = {
+    "count": lambda _: COUNT,
     "equal": _equal,
-    "matching": _matching,
+    "matching": lambda parts: power(_equal(parts), 0),
     "bare": _bare,
     "power": _power,
-    "root": _root,
-    "product": lambda parts, _expr, _scope: multiply(parts[0].kind.unit, parts[1].kind.unit),
-    "ratio": lambda parts, _expr, _scope: divide(parts[0].kind.unit, parts[1].kind.unit),
+    "root": lambda parts: root(parts[0].kind.unit),
+    "product": lambda parts: multiply(parts[0].kind.unit, parts[1].kind.unit),
+    "ratio": lambda parts: divide(parts[0].kind.unit, parts[1].kind.unit),
 }

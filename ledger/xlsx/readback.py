@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from ledger.language.expr import Call, Expr, Literal, Name, compile_to
+from ledger.language.expr import VOCABULARY, Call, Expr, Literal, Name, compile_to, nested
 from ledger.language.targets.source import LANGUAGE
 from ledger.xlsx.formulas import UnreadableError, alike, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-_TRUE, _FALSE = Call("TRUE", ()), Call("FALSE", ())
-_ONE = Literal(1.0)
-_HUNDRED = Literal(100.0)
-
-_SIGNS: Mapping[str, str] = {
+#: The word of each sign and function; those that need a look at their arguments first are in `read`.
+_WORDS: Mapping[str, str] = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow", "&": "join", "neg": "neg",
     "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "=": "eq", "<>": "ne",
     "POWER": "pow", "INT": "floor", "ABS": "abs", "SQRT": "sqrt", "MIN": "min", "MAX": "max",
     "NOT": "not", "EXACT": "same", "IF": "if", "MOD": "mod", "CONCATENATE": "join",
+    "CEILING": "align_up", "FLOOR": "align_down",
 }  # fmt: skip
-_COUNTS = {
-    "add": 2, "sub": 2, "mul": 2, "div": 2, "pow": 2, "neg": 1, "lt": 2, "le": 2, "gt": 2, "ge": 2, "eq": 2,
-    "ne": 2, "floor": 1, "abs": 1, "sqrt": 1, "not": 1, "same": 2, "if": 3, "mod": 2,
-}  # fmt: skip
+#: The word of two arguments that a function of many puts between them.
+_BETWEEN: Mapping[str, str] = {"AND": "and", "OR": "or", "SUM": "add"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,76 +66,46 @@ class _FormulaReader:
             case Name(id=name) if name in self.known.names:
                 return expr
             case Call(op="%", args=(arg,)):
-                return Call("div", (self.read(arg), _HUNDRED))
-            case Call(op=op, args=args) if op in _SPECIAL:
-                return _SPECIAL[op](self, args)
-            case Call(op="IF", args=(test, yes, no)) if alike(no, _FALSE):
-                return Call("and", (self.read(test), self.read(yes)))
-            case Call(op="IF", args=(test, yes, no)) if alike(yes, _TRUE):
-                return Call("or", (self.read(test), self.read(no)))
-            case Call(op=op, args=args) if op in _SIGNS:
-                return self.word(_SIGNS[op], [self.read(arg) for arg in args])
+                return self.word("div", (arg, Literal(100.0)))
+            case Call(op="CEILING", args=(arg,) | (arg, Literal(value=1.0))):
+                return self.word("ceil", (arg,))
+            case Call(op="FLOOR", args=(arg,) | (arg, Literal(value=1.0))):
+                return self.word("floor", (arg,))
+            case Call(op="LOG", args=(arg, Literal(value=2.0))):
+                return self.word("log2", (arg,))
+            case Call(op="IF", args=(test, yes, Call(op="FALSE"))):
+                return self.word("and", (test, yes))
+            case Call(op="IF", args=(test, Call(op="TRUE"), no)):
+                return self.word("or", (test, no))
+            case Call(op=op, args=(_, *_) as args) if op in _BETWEEN:
+                return nested(_BETWEEN[op], [self.read(arg) for arg in args])
+            case Call(op=op, args=args) if op in _WORDS:
+                return self.word(_WORDS[op], args)
         raise UnreadableError(repr(expr))
 
     def word(self, op: str, args: Sequence[Expr]) -> Expr:
-        """Return a word put to its arguments."""
-        if op in {"eq", "ne"} and any(self.is_text(arg) for arg in args):
-            same = Call("same", tuple(args))
+        """Return a word put to arguments read in its turn; raise UnreadableError if it takes another number.
+
+        A comparison of texts is `same`, and texts that are joined in turn are parts of one text.
+        """
+        read = tuple(map(self.read, args))
+        if op in {"eq", "ne"} and any(map(self.is_text, read)):
+            same = Call("same", read)
             return same if op == "eq" else Call("not", (same,))
-        if op in {"min", "max", "join"} and len(args) > 1:
-            return Call(op, _flat(op, args))
-        if _COUNTS.get(op) != len(args):
+        if not VOCABULARY[op].fits(len(read)):
             raise UnreadableError(op)
-        return Call(op, tuple(args))
+        parts = [arg.args if isinstance(arg, Call) and arg.op == op == "join" else (arg,) for arg in read]
+        return Call(op, tuple(chain.from_iterable(parts)))
 
     def is_text(self, expr: Expr) -> bool:
-        """Whether an expression is a text."""
+        """Whether an expression is a text: a literal, a name of the sheet, or a word that gives text."""
         match expr:
-            case Literal(value=str()):
-                return True
+            case Literal(value=value):
+                return isinstance(value, str)
             case Name(id=name):
                 return name in self.known.texts
-            case Call(op="join"):
-                return True
             case Call(op="if", args=(_, yes, _)):
                 return self.is_text(yes)
+            case Call(op=op):
+                return VOCABULARY[op].gives == "text"
         return False
-
-    def rounded(self, args: Sequence[Expr], whole: str, multiple: str) -> Expr:
-        """Return a rounding to a multiple, which is a word of its own where the multiple is 1."""
-        inner = [self.read(arg) for arg in args]
-        if len(inner) == 1 or alike(inner[1], _ONE):
-            return Call(whole, (inner[0],))
-        return Call(multiple, tuple(inner[:2]))
-
-    def chained(self, op: str, args: Sequence[Expr]) -> Expr:
-        """Return a word between all arguments."""
-        inner = [self.read(arg) for arg in args]
-        found = inner[-1]
-        for each in reversed(inner[:-1]):
-            found = Call(op, (each, found))
-        return found
-
-    def log2(self, args: Sequence[Expr]) -> Expr:
-        """Return the logarithm to base 2."""
-        if len(args) != 2 or not alike(args[1], Literal(2.0)):  # noqa: PLR2004  # the base
-            raise UnreadableError("LOG")
-        return Call("log2", (self.read(args[0]),))
-
-
-def _flat(op: str, args: Sequence[Expr]) -> tuple[Expr, ...]:
-    """Return the parts of texts joined in turn as parts of one."""
-    parts: list[Expr] = []
-    for arg in args:
-        parts += arg.args if op == "join" and isinstance(arg, Call) and arg.op == "join" else (arg,)
-    return tuple(parts)
-
-
-_SPECIAL: Mapping[str, Callable[[_FormulaReader, Sequence[Expr]], Expr]] = {
-    "CEILING": lambda reader, args: reader.rounded(args, "ceil", "align_up"),
-    "FLOOR": lambda reader, args: reader.rounded(args, "floor", "align_down"),
-    "AND": lambda reader, args: reader.chained("and", args),
-    "OR": lambda reader, args: reader.chained("or", args),
-    "SUM": lambda reader, args: reader.chained("add", args),
-    "LOG": lambda reader, args: reader.log2(args),
-}
