@@ -6,9 +6,10 @@ faster than whole columns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,7 @@ from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.evaluate.findings import ValueFinding, findings_of
 from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows
-from ledger.evaluate.overrides import Overrides, overridden
-from ledger.language.expr import Call, Expr, fold
+from ledger.language.expr import Expr, Literal, fold
 from ledger.language.targets.numpy import WORDS, literal
 from ledger.plan.plan import (
     Claimed,
@@ -34,16 +34,32 @@ from ledger.plan.plan import (
     RowId,
     RowKey,
 )
-from ledger.values import NA, Values, number_text, texts
+from ledger.values import NA, Mask, Values, number_text, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ledger.declarations.scenario import Scenario
     from ledger.errors import Problems
     from ledger.evaluate.notes import Notes
 
 BLOCK_ROWS = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A value or another formula that a column has in some rows; `rows` holds their ids, None for all."""
+
+    instead: float | str | Expr
+    rows: frozenset[str] | None = None
+
+    def expr(self) -> Expr:
+        """Return the formula, or the value as a literal."""
+        return self.instead if isinstance(self.instead, Expr) else Literal(self.instead)
+
+
+#: The overrides of each column, by sheet and name, the last of them above the others.
+Overrides = Mapping[tuple[str, str], tuple[Override, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +72,7 @@ class SheetResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a report amounts to."""
+    """The tables, sheets and findings of a report; `notes` has those on a table's cells, by table."""
 
     tables: Mapping[str, TableRows]
     sheets: Mapping[str, SheetResult]
@@ -65,11 +81,11 @@ class Result:
 
 
 def evaluate(
-    plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems, pins: Overrides | None = None
+    plan: Plan, scenarios: Mapping[str, Scenario], problems: Problems, overrides: Overrides | None = None
 ) -> Result:
-    """Return the values of every sheet whose tables could be read.
+    """Return the values of every sheet whose tables could be read, with `overrides` in place of its columns.
 
-    A key that leads nowhere and a sheet that is left without rows are problems.
+    A key that leads to no row of its table and a sheet that is left without rows are problems.
     """
     tables = {
         name: _rows(table, scenarios.get(name))
@@ -81,8 +97,9 @@ def evaluate(
     for name, sheet in plan.sheets.items():
         if not _needs(sheet) <= tables.keys():
             continue
-        _check_strangers(sheet, scenarios, problems)
-        found = _Worker(sheet, tables, MissingKeys(sheet, plan, tables, problems), pins or {}).evaluated()
+        _check_headers(sheet, scenarios, problems)
+        missing = MissingKeys(sheet, plan, tables, problems)
+        found = _Evaluator(sheet, tables, missing, overrides or {}).evaluated()
         if found.ids:
             sheets[name] = found
             findings += findings_of(sheet, found.ids, found.values)
@@ -99,47 +116,42 @@ def _needs(sheet: PlannedSheet) -> set[str]:
 
 
 def _rows(table: PlannedTable, rows: Scenario | None) -> TableRows:
+    """Return the rows of a table: those of its CSV, or one for each item of the list that declares it."""
     if rows is not None:
+        keys = rows.keys
         fields = {each.name: scenario.values(rows, each.name) for each in table.fields}
-        return TableRows(rows.keys, _numbered(rows.keys), fields, rows)
-    listed = table.listed
-    field = table.fields[0]
-    keys = tuple(each if isinstance(each, str) else number_text(each) for each in listed)
-    values = texts(keys) if field.kind.kind == "text" else Values(np.array(listed, dtype=np.float64))
-    return TableRows(keys, _numbered(keys), {field.name: values}, None)
+    else:
+        (listed,) = table.fields
+        keys = tuple(each if isinstance(each, str) else number_text(each) for each in table.listed)
+        is_text = listed.kind.kind == "text"
+        fields = {listed.name: texts(keys) if is_text else Values(np.array(table.listed, dtype=np.float64))}
+    return TableRows(keys, {key: number for number, key in enumerate(keys)}, fields, rows)
 
 
-def _numbered(keys: Sequence[str]) -> dict[str, int]:
-    return {key: number for number, key in enumerate(keys)}
-
-
-def _check_strangers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], problems: Problems) -> None:
-    """Tell CSV columns that no field declares but that have an input's name: nothing would read them."""
+def _check_headers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], problems: Problems) -> None:
+    """Add a problem for each CSV column with an input's name that no field declares: none would read it."""
     inputs = {name for name, node in sheet.nodes.items() if isinstance(node.how, Given)}
-    for axis in sheet.axes:
-        rows = scenarios.get(axis.table)
-        if rows is None:
-            continue
-        for header in rows.documents:
+    for table in [axis.table for axis in sheet.axes if axis.table in scenarios]:
+        for header in scenarios[table].documents:
             if header in inputs:
-                place = scenario.header_place(rows, header)
-                what = f"column {header!r} is an input, but no field of table {axis.table!r} reads it"
-                problems.add(what, place, f"declare it: [tables.{axis.table}.fields] {header} = {{ … }}")
+                place = scenario.header_place(scenarios[table], header)
+                what = f"column {header!r} is an input, but no field of table {table!r} reads it"
+                problems.add(what, place, f"declare it: [tables.{table}.fields] {header} = {{ … }}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Worker:
+class _Evaluator:
     sheet: PlannedSheet
     tables: Mapping[str, TableRows]
-    misses: MissingKeys
-    pins: Overrides
+    missing: MissingKeys
+    overrides: Overrides
 
     def evaluated(self) -> SheetResult:
-        """Return the sheet's values, rows that its filter drops left out."""
+        """Return the sheet's values, block by block, without the rows that its filter drops."""
         lengths = [len(self.tables[axis.table].keys) for axis in self.sheet.axes]
         count = prod(lengths) if lengths else 1
         constants = self._block({}, (), constant=True)
-        self.misses.tell(RowBlock(constants, (), None))
+        self.missing.report(RowBlock(constants, (), None))
         if not lengths:
             return SheetResult(("",), constants)
         blocks: list[dict[str, Values]] = []
@@ -148,22 +160,23 @@ class _Worker:
             picks = np.unravel_index(np.arange(start, min(start + BLOCK_ROWS, count)), lengths)
             block = self._block(constants, picks, constant=False)
             kept = self._kept(block)
-            self.misses.tell(RowBlock(block, picks, kept))
+            self.missing.report(RowBlock(block, picks, kept))
             if kept is not None:
                 block = {
                     name: each.take(kept) if len(each) == len(kept) else each for name, each in block.items()
                 }
-            varying = {name: each for name, each in block.items() if name not in constants}
-            ids += varying["id"].data.tolist()
-            blocks.append(varying)
-        return SheetResult(tuple(ids), {**constants, **_joined(blocks)})
+            blocks.append({name: each for name, each in block.items() if name not in constants})
+            ids += block["id"].data.tolist()
+        varying = {name: _joined([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
+        return SheetResult(tuple(ids), {**constants, **varying})
 
-    def _kept(self, block: Mapping[str, Values]) -> npt.NDArray[np.bool_] | None:
+    def _kept(self, block: Mapping[str, Values]) -> Mask | None:
+        """Return the rows in which the sheet's filter holds without an error, None if it has no filter."""
         if self.sheet.where is None:
             return None
-        length = len(block["id"])
-        found = _value(self.sheet.where, block, length)
-        return found.data if found.errors is None else found.data & (found.errors == 0)
+        found = _value(self.sheet.where, block, len(block["id"]))
+        kept: Mask = found.data & (found.codes() == 0)
+        return kept
 
     def _block(
         self, constants: Mapping[str, Values], picks: Sequence[npt.NDArray[np.intp]], *, constant: bool
@@ -174,9 +187,9 @@ class _Worker:
         for name, node in self.sheet.nodes.items():
             if node.varies is not constant:
                 found[name] = self._node(node, found, picks, length)
-                for pin in self.pins.get((self.sheet.name, name), ()):
-                    instead = _value(pin.expr(), found, length)
-                    found[name] = overridden(pin, found[name], instead, found.get("id"))
+                for override in self.overrides.get((self.sheet.name, name), ()):
+                    instead = _value(override.expr(), found, length)
+                    found[name] = _overridden(override, found[name], instead, found.get("id"))
         return found
 
     def _node(
@@ -197,44 +210,41 @@ class _Worker:
                 return self._fetched(node, node.how, [known[key] for key in keys])
             case Computed(expr=expr) | Claimed(expr=expr):
                 return _value(expr, known, length)
-            case PrintedText(name=shown, ladder=ladder):
-                return _shown(known[shown], ladder)
+            case PrintedText(name=name, ladder=ladder):
+                # Where there is no value there is no text either, as in the workbook.
+                printed = rules.printed(ladder or rules.Ladder(()), known[name])
+                return Values(texts(printed).data, known[name].errors)
         raise TypeError(f"no way to evaluate {node.how!r}")
 
     def _axis(self, number: int) -> TableRows:
         return self.tables[self.sheet.axes[number].table]
 
     def _fetched(self, node: Node, how: Fetched, keys: Sequence[Values]) -> Values:
-        """Return the field of the rows that the keys lead to; #N/A where one of them is blank."""
+        """Return the field of the rows that the keys lead to; #N/A where one of the keys is blank."""
         table = self.tables[how.table]
         length = max(len(key) for key in keys)
         parts = list(zip(*(np.broadcast_to(key.data, (length,)) for key in keys), strict=True))
         rows = np.array([table.numbers.get("|".join(each), -1) for each in parts])
-        blank = np.zeros(length, dtype=np.bool_)
-        for key in keys:
-            blank |= False if key.errors is None else key.errors > 0
+        blank = np.any([np.broadcast_to(key.codes() > 0, (length,)) for key in keys], axis=0)
         missing = np.flatnonzero((rows < 0) & ~blank).tolist()
         if missing:
             wanted = tuple(parts[i] for i in missing)
-            self.misses.waiting.append(MissingKey(node, how.table, how.keys, tuple(missing), wanted))
+            self.missing.waiting.append(MissingKey(node, how.table, how.keys, tuple(missing), wanted))
         found = table.fields[how.field].take(np.where(rows < 0, 0, rows))
         if not blank.any():
             return found
-        errors = np.zeros(length, dtype=np.uint8) if found.errors is None else found.errors
-        return Values(found.data, np.where(blank, NA, errors).astype(np.uint8), found.edges)
+        return Values(found.data, np.where(blank, NA, found.codes()).astype(np.uint8), found.edges)
 
 
 def _value(expr: Expr, known: Mapping[str, Values], length: int) -> Values:
-    """Return the value of `expr`, `length` elements."""
-
-    def word(node: Call, args: tuple[Values, ...]) -> Values:
-        return WORDS[node.op](*args)
-
-    def name(node: object) -> Values:
-        return replace(known[node.id], edges=None)  # type: ignore[attr-defined]  # fold gives names here
-
+    """Return the value of `expr`, `length` elements, with the knife-edges of its own words alone."""
     with np.errstate(all="ignore"):
-        found = fold(expr, lambda leaf: literal(leaf.value), name, word)
+        found = fold(
+            expr,
+            lambda leaf: literal(leaf.value),
+            lambda leaf: replace(known[leaf.id], edges=None),
+            lambda node, args: WORDS[node.op](*args),
+        )
     return Values(
         np.broadcast_to(found.data, (length,)),
         None if found.errors is None else np.broadcast_to(found.errors, (length,)),
@@ -242,45 +252,30 @@ def _value(expr: Expr, known: Mapping[str, Values], length: int) -> Values:
     )
 
 
-def _shown(value: Values, ladder: rules.Ladder | None) -> Values:
-    """Return printed text; where there is no value there is no text either, as in the workbook."""
-    found = rules.printed(ladder or rules.Ladder(()), Values(value.data, value.errors))
-    return Values(texts(found).data, value.errors)
+def _overridden(override: Override, value: Values, instead: Values, ids: Values | None) -> Values:
+    """Return a column with the value of an override in its rows; a sheet of one row has no ids."""
+    rows = override.rows
+    if rows is None or ids is None:
+        return instead
+    mask = np.array([each in rows for each in ids.data], dtype=np.bool_)
+    return WORDS["if"](Values(mask), instead, value)
 
 
-def _joined(blocks: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
-    found: dict[str, Values] = {}
-    for name in blocks[0] if blocks else ():
-        parts = [block[name] for block in blocks]
-        found[name] = Values(
-            np.concatenate([part.data for part in parts]),
-            _stacked([part.errors for part in parts], parts),
-            _stacked([part.edges for part in parts], parts),
-        )
-    return found
-
-
-def _stacked(masks: Sequence[npt.NDArray[Any] | None], parts: Sequence[Values]) -> npt.NDArray[Any] | None:
-    """Return one mask over all blocks, None if no block has one."""
-    kinds = [mask.dtype for mask in masks if mask is not None]
-    if not kinds:
-        return None
-    return np.concatenate(
-        [
-            np.zeros(len(part), kinds[0]) if mask is None else mask
-            for mask, part in zip(masks, parts, strict=True)
-        ]
+def _joined(parts: Sequence[Values]) -> Values:
+    """Return the values of one node in all blocks, one below the other."""
+    data = np.concatenate([part.data for part in parts])
+    errors = np.concatenate([part.codes() for part in parts])
+    edges = np.concatenate(
+        [np.zeros(len(part), dtype=np.bool_) if part.edges is None else part.edges for part in parts]
     )
+    return Values(data, errors if errors.any() else None, edges if edges.any() else None)
 
 
 def check_meant(plan: Plan, result: Result, problems: Problems) -> None:
-    """Tell every claim that is meant for no row: it could not fail."""
+    """Add a problem for each claim whose 'where' holds in no row of its sheet: it could not fail."""
     for claim in plan.claims:
-        found = result.sheets.get(claim.sheet)
-        if found is not None and not _is_meant(found.values[claim.name]):
-            what = f"claim {claim.name!r} is meant for no row of sheet {claim.sheet!r}"
-            problems.add(what, claim.place, "its 'where' holds in none of them")
-
-
-def _is_meant(values: Values) -> bool:
-    return values.errors is not None or any(isinstance(each, float) for each in values.data.tolist())
+        if claim.sheet in result.sheets:
+            values = result.sheets[claim.sheet].values[claim.name]
+            if values.errors is None and not any(isinstance(each, float) for each in values.data.tolist()):
+                what = f"claim {claim.name!r} is meant for no row of sheet {claim.sheet!r}"
+                problems.add(what, claim.place, "its 'where' holds in none of them")

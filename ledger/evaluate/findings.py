@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ledger.errors import and_more
 from ledger.plan.plan import Claimed, Computed, PlannedSheet
-from ledger.values import ERROR_NAMES, EXACT, Values
+from ledger.values import ERROR_NAMES, EXACT, Mask, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from collections.abc import Iterator, Mapping, Sequence
 
 KNIFE_EDGE = "knife-edge"
 INEXACT = "inexact"
@@ -38,14 +36,13 @@ class ValueFinding:
 
 def findings_of(
     sheet: PlannedSheet, ids: Sequence[str], values_of: Mapping[str, Values]
-) -> list[ValueFinding]:
-    """Return what is told of a sheet's computed nodes, node by node."""
-    found = []
+) -> Iterator[ValueFinding]:
+    """Yield the findings in a sheet's computed columns and claims, column by column."""
     for name, node in sheet.nodes.items():
         if not isinstance(node.how, Computed | Claimed):
             continue
         values = values_of[name]
-        masks: list[tuple[str, npt.NDArray[np.bool_]]] = []
+        masks: list[tuple[str, Mask]] = []
         if values.errors is not None:
             masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
         if values.edges is not None:
@@ -58,11 +55,10 @@ def findings_of(
             rows = np.flatnonzero(mask)
             if len(rows):
                 first = ids[rows[0]] if node.varies else ""
-                found.append(ValueFinding(sheet.name, name, what, len(rows), first))
-    return found
+                yield ValueFinding(sheet.name, name, what, len(rows), first)
 
 
-def _fails(values: Values) -> npt.NDArray[np.bool_]:
-    """Return where a claim is 0; a row in which it has no value is an error, told as one."""
-    failed = np.array([each == 0.0 for each in values.data.tolist()], dtype=np.bool_)
-    return failed if values.errors is None else failed & (values.errors == 0)
+def _fails(values: Values) -> Mask:
+    """Return the rows in which a claim is 0; a row in which it has an error is a finding of its own."""
+    failed: Mask = np.array([each == 0.0 for each in values.data.tolist()]) & (values.codes() == 0)
+    return failed

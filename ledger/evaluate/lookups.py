@@ -1,4 +1,4 @@
-"""Keys that lead to no row of a table: which rows have one, and where it stands."""
+"""Lookups whose keys lead to no row of a table: a problem for each such key, at the place of its value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.errors import Place, Problems, near
 from ledger.language.expr import Name, names
-from ledger.plan.plan import Computed, Fetched, Node, Plan, PlannedSheet, PrintedText, RowField, RowKey
+from ledger.plan.plan import (
+    Claimed,
+    Computed,
+    Fetched,
+    Node,
+    Plan,
+    PlannedSheet,
+    PrintedText,
+    RowField,
+    RowKey,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +44,7 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MissingKey:
-    """The rows of a block in which the keys of a node lead nowhere, and the parts of each of those keys."""
+    """The rows of a block in which the key of a lookup leads to no row, and the parts of each such key."""
 
     node: Node
     table: str
@@ -45,7 +55,7 @@ class MissingKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowBlock:
-    """Some rows of a sheet: what is known of them, the row of each axis, and which the filter keeps."""
+    """Some rows of a sheet: the values of its nodes, the row of each axis, and which the filter keeps."""
 
     known: Mapping[str, Values]
     picks: Sequence[Rows]
@@ -54,43 +64,46 @@ class RowBlock:
 
 @dataclass(slots=True, eq=False)
 class MissingKeys:
-    """The misses of one sheet, told when it is known which rows stay."""
+    """The missing keys of one sheet: `waiting` until the filter has kept its rows, then problems.
+
+    `unknown` holds the keys of one part that are problems already, by their name and value.
+    """
 
     sheet: PlannedSheet
     plan: Plan
     tables: Mapping[str, TableRows]
     problems: Problems
     waiting: list[MissingKey] = field(default_factory=list)
-    lost: set[tuple[str, str]] = field(default_factory=set)
+    unknown: set[tuple[str, str]] = field(default_factory=set)
 
-    def tell(self, block: RowBlock) -> None:
-        """Tell each key once, one alone before a pair: a pair with a part that is lost is not told."""
-        decides = read_by_filter(self.sheet)
-        for miss in sorted(self.waiting, key=lambda each: len(each.keys)):
-            told: set[tuple[str, ...]] = set()
-            for row, parts in zip(miss.rows, miss.parts, strict=True):
-                stays = block.kept is None or miss.node.name in decides or block.kept[row]
-                if stays and parts not in told and not self._is_lost(miss, parts):
-                    told.add(parts)
-                    self._tell(miss, row, parts, block)
-            if len(miss.keys) == 1:
-                self.lost.update((miss.keys[0], part) for (part,) in told)
+    def report(self, block: RowBlock) -> None:
+        """Add a problem for each key, those of one part first: a pair with an unknown part adds none."""
+        filtering = read_by_filter(self.sheet)
+        for missing in sorted(self.waiting, key=lambda each: len(each.keys)):
+            first_rows: dict[tuple[str, ...], int] = {}
+            for row, parts in zip(missing.rows, missing.parts, strict=True):
+                if block.kept is None or missing.node.name in filtering or block.kept[row]:
+                    first_rows.setdefault(parts, row)
+            for parts, row in first_rows.items():
+                named = set(zip(missing.keys, parts, strict=True))
+                if len(parts) == 1 or not named & self.unknown:
+                    self._add(missing, row, parts, block)
+                if len(parts) == 1:
+                    self.unknown |= named
         self.waiting.clear()
 
-    def _is_lost(self, miss: MissingKey, parts: tuple[str, ...]) -> bool:
-        return len(parts) > 1 and any(each in self.lost for each in zip(miss.keys, parts, strict=True))
-
-    def _tell(self, miss: MissingKey, row: int, parts: tuple[str, ...], block: RowBlock) -> None:
-        table = self.tables[miss.table]
-        source = table.scenario.source.name if table.scenario else miss.table
+    def _add(self, missing: MissingKey, row: int, parts: tuple[str, ...], block: RowBlock) -> None:
+        """Add the problem of one key, at the place of the first part that no key of the table has."""
+        table = self.tables[missing.table]
+        source = table.scenario.source.name if table.scenario else missing.table
         known = [tuple(key.split("|")) for key in table.keys]
-        unknown = (i for i, part in enumerate(parts) if part not in {key[i] for key in known})
-        place = self._place(miss.keys[next(unknown, -1)], row, block)
+        strange = (i for i, part in enumerate(parts) if part not in {key[i] for key in known})
+        place = self._place(missing.keys[next(strange, -1)], row, block)
         hint = near(", ".join(parts), (", ".join(key) for key in known))
         self.problems.add(f"{source} has no row {', '.join(parts)!r}", place, hint)
 
     def _place(self, key: str, row: int, block: RowBlock) -> Place:
-        """Return where a key's value stands: a cell of a CSV, an item of a list, else its declaration."""
+        """Return the place of a key's value: a cell of a CSV, an item of a list, else its declaration."""
         node = self.sheet.nodes[key]
         match node.how:
             case Computed(expr=Name(id=name)):  # a key that is another one by default
@@ -107,6 +120,7 @@ class MissingKeys:
         return node.place
 
     def _cell(self, table: str, name: str, row: int) -> Place:
+        """Return the place of a field in a table's row, of the row's key where the CSV has no such field."""
         planned, rows = self.plan.tables[table], self.tables[table].scenario
         if rows is None:
             keys = planned.place.keys
@@ -116,19 +130,20 @@ class MissingKeys:
 
 
 def read_by_filter(sheet: PlannedSheet) -> frozenset[str]:
-    """Return every name that the row filter reads, and what those read."""
-    waiting = [each.id for each in names(sheet.where)] if sheet.where is not None else []
+    """Return every name that the row filter reads, and the precedents of those."""
     found: set[str] = set()
+    waiting = {each.id for each in names(sheet.where)} if sheet.where is not None else set()
     while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        match sheet.nodes[name].how:
-            case Computed(reads=reads):
-                waiting += reads
-            case Fetched(keys=keys):
-                waiting += keys
-            case PrintedText(name=shown):
-                waiting.append(shown)
+        found |= waiting
+        waiting = {each for name in waiting for each in precedents(sheet.nodes[name])} - found
     return frozenset(found)
+
+
+def precedents(node: Node) -> tuple[str, ...]:
+    """Return the names that a node's own formula, lookup or printed text reads."""
+    match node.how:
+        case Computed(reads=names) | Claimed(reads=names) | Fetched(keys=names):
+            return names
+        case PrintedText(name=name):
+            return (name,)
+    return ()

@@ -1,4 +1,4 @@
-"""A cell followed back to its inputs: what it reads, and where each input stands."""
+"""A cell traced to its inputs: its precedents, its dependents, the place of each input in a file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.evaluate.lookups import precedents
+from ledger.evaluate.views import full_texts, picked
 from ledger.plan.names import displayed
 from ledger.plan.plan import (
     Claimed,
@@ -21,7 +23,6 @@ from ledger.plan.plan import (
     RowId,
     RowKey,
 )
-from ledger.values import ERROR_NAMES, Values, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ _SOURCES = ("source", "where", "status")
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A cell of a report: a sheet, the number of the row (0 on a sheet of one), a name."""
+    """The address of a cell: a sheet, the number of the row from 0 (0 on a sheet of one row), a column."""
 
     sheet: str
     row: int
@@ -43,7 +44,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An input that a cell comes from: where its value stands, and the source that is given for it.
+    """An input that a cell is computed from: the place of its value in a file, and its declared source.
 
     `table` and `key` are empty for an input of the sheet itself.
     """
@@ -57,19 +58,12 @@ class Leaf:
 
 
 def reads(plan: Plan, spot: Spot) -> tuple[str, ...]:
-    """Return the names that a cell reads itself."""
-    match plan.sheets[spot.sheet].nodes[spot.name].how:
-        case Computed(reads=names) | Claimed(reads=names):
-            return names
-        case Fetched(keys=keys):
-            return keys
-        case PrintedText(name=name):
-            return (name,)
-    return ()
+    """Return the precedents of a cell: the names that its own formula, lookup or printed text reads."""
+    return precedents(plan.sheets[spot.sheet].nodes[spot.name])
 
 
 def dependents(plan: Plan, spot: Spot) -> tuple[str, ...]:
-    """Return the names of the sheet that come from a cell, in the order in which they are computed."""
+    """Return the names of the sheet that are computed from a cell, in the order in which they are."""
     nodes = plan.sheets[spot.sheet].nodes
     found = {spot.name}
     for name in nodes:
@@ -81,13 +75,13 @@ def dependents(plan: Plan, spot: Spot) -> tuple[str, ...]:
 
 
 def leaves(plan: Plan, result: Result, spot: Spot) -> tuple[Leaf, ...]:
-    """Return every input that a cell comes from, each once, in the order in which they are read."""
+    """Return every input that a cell is computed from, each once, in the order in which they are read."""
     behind = names_behind(plan, spot)
     return tuple(leaf for name in behind for leaf in _leaf(plan, result, Spot(spot.sheet, spot.row, name)))
 
 
 def names_behind(plan: Plan, spot: Spot) -> tuple[str, ...]:
-    """Return the names that a cell comes from, each after what it reads; the cell's own comes last."""
+    """Return the names that a cell is computed from, each after its precedents; its own name comes last."""
     found: dict[str, None] = {}
     waiting = [(spot.name, False)]
     while waiting:
@@ -101,7 +95,7 @@ def names_behind(plan: Plan, spot: Spot) -> tuple[str, ...]:
 
 
 def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
-    """Yield the input that a name is itself, if it is one."""
+    """Yield the input that a cell itself holds or fetches, none for a cell that is computed."""
     node = plan.sheets[spot.sheet].nodes[spot.name]
     match node.how:
         case Given():
@@ -111,7 +105,8 @@ def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
             yield _table_leaf(plan, result, node, table, field, _row_of(result, spot, table))
         case Fetched(table, field, keys):
             values = result.sheets[spot.sheet].values
-            key = "|".join(str(at(values[name], spot.row)) for name in keys)
+            row = range(spot.row, spot.row + 1)
+            key = "|".join(str(picked(values[name], row).data[0]) for name in keys)
             number = result.tables[table].numbers.get(key)
             if number is not None:
                 yield _table_leaf(plan, result, node, table, field, number)
@@ -119,13 +114,8 @@ def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
             return
 
 
-def at(values: Values, row: int) -> object:
-    """Return the element of a row; a column of one element has it for every row."""
-    return values.data[0 if len(values) == 1 else row]
-
-
 def _row_of(result: Result, spot: Spot, table: str) -> int:
-    """Return the table's row that stands in a row of the sheet; a filter may have left some out."""
+    """Return the number of the table's row with the id of a row of the sheet, whose filter may drop some."""
     wanted = result.sheets[spot.sheet].ids[spot.row]
     return next(i for i, key in enumerate(result.tables[table].keys) if key.replace("|", "/") == wanted)
 
@@ -141,7 +131,7 @@ def _table_leaf(plan: Plan, result: Result, node: Node, table: str, field: str, 
 
 
 def row_source(rows: TableRows, row: int) -> str:
-    """Return what a row itself says of its sources, in declared fields or in columns beside them."""
+    """Return the sources of a table's row, from its declared fields or from CSV columns beside them."""
     documents = rows.scenario.documents if rows.scenario else {}
     found = []
     for name in _SOURCES:
@@ -154,7 +144,7 @@ def row_source(rows: TableRows, row: int) -> str:
 
 
 def find(path: str, plans: Mapping[str, tuple[Plan, Result]]) -> tuple[Plan, Result, Spot]:
-    """Return the cell that REPORT/SHEET/ROW/COLUMN names; ROW is whatever stands between.
+    """Return the cell at the address REPORT/SHEET/ROW/COLUMN, whose ROW may hold slashes.
 
     Raises a LedgerError that names the part that is unknown and its near miss.
     """
@@ -187,21 +177,17 @@ def unknown(path: str, what: str, hint: str) -> LedgerError:
 
 def value_text(result: Result, spot: Spot) -> str:
     """Return the value of a cell with every digit; an error by its name."""
-    values = result.sheets[spot.sheet].values[spot.name]
-    row = 0 if len(values) == 1 else spot.row
-    if values.errors is not None and values.errors[row]:
-        return ERROR_NAMES[values.errors[row]]
-    value = at(values, row)
-    return number_text(float(value)) if isinstance(value, float) else str(value)
+    return full_texts(result.sheets[spot.sheet].values[spot.name], range(spot.row, spot.row + 1))[0]
 
 
 def printed_text(plan: Plan, result: Result, spot: Spot, rule: str = "") -> str:
     """Return a cell as it is printed by `rule`, by its own rule if that is empty."""
-    node, values = plan.sheets[spot.sheet].nodes[spot.name], result.sheets[spot.sheet].values[spot.name]
-    ladder, row = node.ladder or rules.Ladder(()), 0 if len(values) == 1 else spot.row
+    node = plan.sheets[spot.sheet].nodes[spot.name]
+    ladder = node.ladder or rules.Ladder(())
     if rule:
         problems = Problems()
         ladder = displayed(rule, node.kind, node.unit, Place(""), plan.atoms, problems).ladder
         if problems.found:
             raise LedgerError(*(replace(problem, place=None) for problem in problems.found))
-    return rules.printed(ladder, values.take(slice(row, row + 1)))[0]
+    values = picked(result.sheets[spot.sheet].values[spot.name], range(spot.row, spot.row + 1))
+    return rules.printed(ladder, values)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +16,13 @@ from ledger.plan.plan import (
     Claimed,
     Computed,
     Fetched,
-    Given,
     Node,
     Plan,
     PlannedSheet,
     PlannedView,
     PrintedColumn,
 )
-from ledger.values import ERROR_NAMES, Values, number_text, plain
+from ledger.values import ERROR_NAMES, Values, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What a view says of one of its columns; `latex` is empty for what is not computed."""
+    """The heading of a view's column and what its footnotes need; `latex` is empty for an input or lookup."""
 
     name: str
     label: str
@@ -46,7 +45,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class TabulatedView:
-    """A view as text: `rows` as printed, `full` with every digit; `ids` name the rows.
+    """A view as text: the cells of `rows` as printed, those of `full` with every digit; `ids` name the rows.
 
     A record has one row.  A matrix has the printed `down` values as its first column.
     """
@@ -76,13 +75,13 @@ def tabulate(plan: Plan, result: Result, problems: Problems) -> tuple[TabulatedV
 
 
 def _view(view: PlannedView, sheet: PlannedSheet, result: SheetResult) -> TabulatedView:
-    picked = row_numbers(view, result)
-    printed = [_column(column, result, picked) for column in view.columns]
-    full = [full_texts(result.values[column.node], picked) for column in view.columns]
+    rows = row_numbers(view, result)
+    printed = [_column(column, result, rows) for column in view.columns]
+    full = [full_texts(result.values[column.node], rows) for column in view.columns]
     headings = tuple(_heading(column, sheet, result) for column in view.columns)
     if view.kind == "matrix":
         return _matrix(view, headings, printed, full)
-    ids = tuple(result.ids[i] for i in picked)
+    ids = result.ids[rows.start : rows.stop]
     names = tuple(column.name for column in view.columns)
     return TabulatedView(
         view.name, view.kind, view.title, headings, ids, tuple(zip(*printed, strict=True)),
@@ -114,32 +113,26 @@ def cell_rows(view: PlannedView, result: SheetResult) -> dict[tuple[int, int], i
     return {(down[a], across[b]): number for number, a, b in zip(rows, downs, acrosses, strict=True)}
 
 
-def _picked(values: Values, rows: range) -> Values:
+def picked(values: Values, rows: range) -> Values:
+    """Return the elements at `rows`; a column of one element has it in every row."""
     if len(values) == 1:
         return values.take(np.zeros(len(rows), dtype=np.intp))
     return values.take(slice(rows.start, rows.stop))
 
 
 def _column(column: PrintedColumn, result: SheetResult, rows: range) -> list[str]:
-    return rules.printed(column.ladder or rules.Ladder(()), _picked(result.values[column.node], rows))
+    return rules.printed(column.ladder or rules.Ladder(()), picked(result.values[column.node], rows))
 
 
 def full_texts(values: Values, rows: range) -> list[str]:
     """Return values with every digit, as a CSV holds them; an error goes by its name."""
-    picked = _picked(values, rows)
-    if picked.data.dtype == np.float64:
-        found = [number_text(each) for each in picked.data.tolist()]
-    else:
-        found = [plain(each) for each in picked.data.tolist()]
-    if picked.errors is None:
-        return found
-    return [
-        ERROR_NAMES[code] if code else text for text, code in zip(found, picked.errors.tolist(), strict=True)
-    ]
+    found = picked(values, rows)
+    coded = zip(found.data.tolist(), found.codes().tolist(), strict=True)
+    return [ERROR_NAMES[code] or plain(value) for value, code in coded]
 
 
 def heading_text(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult) -> str:
-    """Return a heading, the names in its label printed."""
+    """Return the heading of a column, its label with the printed value of each name in braces."""
     text = ""
     for before, name in column.heading:
         text += before
@@ -153,17 +146,16 @@ def heading_text(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult
 
 def _heading(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult) -> Heading:
     node = sheet.nodes[column.node]
-    latex = ""
-    if isinstance(node.how, Computed):
-        latex = f"{symbol(node.name)} = {compile_to(LATEX, node.how.declared, symbol)}"
+    tree = node.how.declared if isinstance(node.how, Computed) else None
     return Heading(
-        column.name, heading_text(column, sheet, result), node.unit, formula_text(node), latex, node.source,
-        node.kind.kind == "number",
+        column.name, heading_text(column, sheet, result), node.unit, formula_text(node),
+        f"{symbol(node.name)} = {compile_to(LATEX, tree, symbol)}" if tree else "",
+        node.source, node.kind.kind == "number",
     )  # fmt: skip
 
 
 def formula_text(node: Node) -> str:
-    """Return how a node comes about, in names: its formula, or the lookup; empty for what is given."""
+    """Return the formula of a node in names, or its lookup as `table[keys].field`; empty for an input."""
     match node.how:
         case Computed(text=text):
             return text
@@ -173,8 +165,6 @@ def formula_text(node: Node) -> str:
             return f"{holds.text} where {where}"
         case Fetched(table=table, field=field, keys=keys):
             return f"{table}[{', '.join(keys)}].{field}"
-        case Given():
-            return ""
     return ""
 
 
@@ -192,20 +182,11 @@ def _matrix(
             )
         cells[row, column] = (text, number)
     none = (rules.BLANK, "")
-    rows = tuple((row, *(cells.get((row, column), none)[0] for column in acrosses)) for row in downs)
-    whole = tuple((row, *(cells.get((row, column), none)[1] for column in acrosses)) for row in downs)
-    tops = tuple(
-        Heading(
-            cell.name,
-            f"{across.label} {each}",
-            cell.unit,
-            cell.formula,
-            cell.latex,
-            cell.source,
-            cell.numeric,
-        )
-        for each in acrosses
+    rows, whole = (
+        tuple((row, *(cells.get((row, column), none)[part] for column in acrosses)) for row in downs)
+        for part in (0, 1)
     )
+    tops = (replace(cell, label=f"{across.label} {each}") for each in acrosses)
     return TabulatedView(
         view.name, view.kind, view.title, (down, *tops), tuple(downs), rows,
         (down.name, *(f"{across.name}={each}" for each in acrosses)), whole, view.templates, view.place,

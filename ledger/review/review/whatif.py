@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.declarations.scenario import FieldEdit, Scenario, edited
 from ledger.errors import LedgerError, Problem, Problems
-from ledger.evaluate.evaluate import evaluate
-from ledger.evaluate.overrides import Override
+from ledger.evaluate.evaluate import Override, evaluate
 from ledger.evaluate.trace import Spot, reads
 from ledger.evaluate.views import TabulatedView, tabulate
 from ledger.language.expr import expand, names
