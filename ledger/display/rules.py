@@ -148,32 +148,25 @@ def _step(row: _ExactStep, times: Fraction, lift: Fraction, *, keep_zeros: bool)
 
 @cache
 def _plain_rows(rule: DisplayRule, suffix: str) -> tuple[Sequence[_ExactStep], int]:
-    one, power = Fraction(1), 10**rule.digits
+    """Return the rows of a kind without prefixes, and its fixed places: those of `integer` are none."""
+    power = tail_power = 10**rule.digits
     match rule.kind:
         case "integer":
-            limit = _TEN**_INTEGER_DIGITS
-            return [_ExactStep(_TEN * 0, one, 1, suffix), *_tail(limit * _BELOW, 10**_TAIL_PLACES, suffix)], 0
-        case "fixed" | "percent":
-            limit = _TEN ** min(_LARGEST, _EXACT_DIGITS - rule.digits)
-            return [
-                _ExactStep(_TEN * 0, one, power, suffix),
-                *_tail(limit * _BEYOND, power, suffix),
-            ], rule.digits
+            limit, tail_power = _TEN**_INTEGER_DIGITS * _BELOW, 10**_TAIL_PLACES
         case "scientific":
-            zero = _ExactStep(_TEN * 0, one, power, suffix)
-            return [zero, *_tail(_TEN ** _EXPONENTS[0], power, suffix)], rule.digits
-    raise AssertionError(rule)
+            limit = _TEN ** _EXPONENTS[0]
+        case _:
+            limit = _TEN ** min(_LARGEST, _EXACT_DIGITS - rule.digits) * _BEYOND
+    return [_ExactStep(_TEN * 0, Fraction(1), power, suffix), *_tail(limit, tail_power, suffix)], rule.digits
 
 
 def _tail(limit: Fraction, power: int, suffix: str) -> list[_ExactStep]:
     """Return the scientific rows from `limit` on."""
     first = max(e for e in _EXPONENTS if _TEN**e <= limit)
-    exponents = [e for e in _EXPONENTS if e >= first]
-    rows = [_ExactStep(limit, _TEN**first, power, f"e{first}{suffix}")]
-    for below, e in pairwise(exponents):
-        start = _TEN**e - _TEN**below / (2 * power)
-        rows.append(_ExactStep(start, _TEN**e, power, f"e{e}{suffix}"))
-    return rows
+    starts = {first: limit}
+    for below, e in pairwise(e for e in _EXPONENTS if e >= first):
+        starts[e] = _TEN**e - _TEN**below / (2 * power)
+    return [_ExactStep(start, _TEN**e, power, f"e{e}{suffix}") for e, start in starts.items()]
 
 
 def _suffix(prefix: str, text: str) -> str:
@@ -196,10 +189,8 @@ def _prefixed_rows(rule: DisplayRule, text: str, atoms: Mapping[str, Unit]) -> t
     elif exponent != 1 or (name not in takers and name in units.ATOMS):
         prefixes = ((Fraction(1), ""),)
     named = [(scale, _suffix(prefix, stem)) for scale, prefix in prefixes]
-    rows = _first_rows(named[0], rule.digits, _suffix("", stem)) + _decades(named, rule.digits)
-    limit = named[-1][0] * _TEN**_LARGEST
-    rows += _tail(limit * _BEYOND, 10 ** (rule.digits - 1), _suffix("", stem))
-    return rows, units.parse(stem, atoms)
+    tail = _tail(named[-1][0] * _TEN**_LARGEST * _BEYOND, 10 ** (rule.digits - 1), _suffix("", stem))
+    return [*_decades(named, rule.digits, _suffix("", stem)), *tail], units.parse(stem, atoms)
 
 
 def _stem(text: str) -> tuple[str, int, str]:
@@ -225,24 +216,23 @@ def _first_rows(smallest: tuple[Fraction, str], digits: int, suffix: str) -> lis
     return rows
 
 
-def _decades(named: Sequence[tuple[Fraction, str]], digits: int) -> list[_ExactStep]:
+def _decades(named: Sequence[tuple[Fraction, str]], digits: int, bare: str) -> list[_ExactStep]:
     """Return a row per prefix and decade, so that `digits` stay; whole units are never shortened."""
-    rows: list[_ExactStep] = []
-    below: _ExactStep | None = None
+    rows = _first_rows(named[0], digits, bare)
     for index, (scale, suffix) in enumerate(named):
         power, decade = 10 ** (digits - 1), 10
-        if below:
-            rows.append(_ExactStep(scale - below.scale / (2 * below.power), scale, power, suffix))
+        if index:
+            start = scale - rows[-1].scale / (2 * rows[-1].power)
+            rows.append(_ExactStep(start, scale, power, suffix))
         ratio = named[index + 1][0] / scale if index + 1 < len(named) else None
         while power > 1 and (ratio is None or decade < ratio):
             start = scale * (decade - Fraction(1, 2 * power))
             power, decade = power // 10, decade * 10
             rows.append(_ExactStep(start, scale, power, suffix))
-        below = _ExactStep(_TEN * 0, scale, power)
     return rows
 
 
-#: What is printed where there is no value.
+#: The printed text of a blank cell, whose error code is NA.
 BLANK = "—"
 _ERRORS = {DIV0: ERROR_NAMES[DIV0], NUM: ERROR_NAMES[NUM], NA: BLANK}
 _NEAR = 1e-12
@@ -253,7 +243,7 @@ _MAX_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What may follow the name of a kind: digits from `least` on (None: no digits), a unit."""
+    """What may follow the name of a kind in a rule: digits from `least` on (None: no digits), a unit."""
 
     least: int | None
     takes_unit: bool
@@ -281,7 +271,7 @@ class HelperValues:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Where a ladder stands in the workbook: the absolute range of each of its columns."""
+    """The absolute range that each column of a ladder has in the workbook, on its sheet of ladders."""
 
     starts: str
     scales: str
@@ -317,7 +307,7 @@ def parse(text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> DisplayRule:
 
 
 def default_rule(kind: str, unit: Unit) -> DisplayRule:
-    """Return how a column is printed that declares nothing: by its kind and its unit."""
+    """Return the rule of a column that declares none: by its kind and its unit."""
     names = sorted((power, name) for name, power in unit.dimension)
     if kind in {"text", "bool"}:
         return DisplayRule("text")
@@ -355,9 +345,8 @@ def printed(by: Ladder, values: Values) -> list[str]:
     else:
         data = values.data if values.errors is None else np.where(values.errors > 0, 0.0, values.data)
         texts = _numbers(by, data.astype(np.float64))
-    if values.errors is not None:
-        for index in np.flatnonzero(values.errors).tolist():
-            texts[index] = _ERRORS[int(values.errors[index])]
+    for index in np.flatnonzero(values.codes()).tolist():
+        texts[index] = _ERRORS[int(values.codes()[index])]
     return texts
 
 
