@@ -1,4 +1,4 @@
-"""How things are shown: display rules and the text they print, the words that outputs say, what an Answer is.
+"""Printed text: display rules and what they print, the fixed words of outputs, the Answer of a command.
 
 It must not know tables or files: it takes values and gives text.
 """

@@ -1,4 +1,4 @@
-"""What a command has to say: data for stdout, talk for stderr, and whether it found something."""
+"""The answer of a command: data for stdout, talk for stderr, and whether it found something."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def visible(text: str) -> str:
-    r"""Return text with what does not print, such as a line's end or an escape, as Python writes it.
+    r"""Return text whose unprintable characters, such as a line's end, are as Python writes them.
 
     >>> visible("a\nb\x1b[2J 性能")
     'a\\nb\\x1b[2J 性能'
@@ -21,7 +21,7 @@ def visible(text: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
-#: The number of the form in which answers are told to programs.
+#: The version of the JSON form of every answer, for programs that read it.
 _SCHEMA = 1
 
 
@@ -35,5 +35,5 @@ class Answer:
 
 
 def json_text(content: Mapping[str, object]) -> str:
-    """Return what a command found as one JSON object, with the number of its form."""
+    """Return the findings of a command as one JSON object, with the version of its form."""
     return json.dumps({"schema": _SCHEMA, **content}, ensure_ascii=False, indent=2)

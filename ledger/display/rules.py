@@ -112,19 +112,19 @@ def _known(rule: DisplayRule, unit: Unit, unit_text: str) -> Ladder:
 
 
 def _ladder(rule: DisplayRule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit]) -> Ladder:
+    """Return a ladder in the units of an author; raise LedgerError for a unit of another dimension."""
     text = "%" if rule.kind == "percent" else rule.unit
-    shown = units.parse(text or unit_text, atoms)
-    rows: Sequence[_ExactStep]
+    target = units.parse(text or unit_text, atoms)
     if rule.kind in _STEPPED:
-        rows, shown = _prefixed_rows(rule, text or unit_text, atoms)
-        places = 0
+        rows, target = _prefixed_rows(rule, text or unit_text, atoms)
     else:
-        rows, places = _plain_rows(rule, _suffix("", text))
-    times = units.factor(unit, shown)
+        rows = _plain_rows(rule, _suffix("", text))
+    times = units.factor(unit, target)
     if times is None:
-        what = f"display {str(rule)!r} prints {units.spell(shown)}, the value is in {units.spell(unit)}"
+        what = f"display {str(rule)!r} prints {units.spell(target)}, the value is in {units.spell(unit)}"
         raise LedgerError(Problem(what, hint="name a unit of the same dimension, or none"))
-    return _made(tuple(rows), times, places, keep_zeros=rule.kind in {"fixed", "percent", "scientific"})
+    keep_zeros = rule.kind in {"fixed", "percent", "scientific"}
+    return _made(tuple(rows), times, rule.digits if keep_zeros else 0, keep_zeros=keep_zeros)
 
 
 @cache
@@ -147,8 +147,8 @@ def _step(row: _ExactStep, times: Fraction, lift: Fraction, *, keep_zeros: bool)
 
 
 @cache
-def _plain_rows(rule: DisplayRule, suffix: str) -> tuple[Sequence[_ExactStep], int]:
-    """Return the rows of a kind without prefixes, and its fixed places: those of `integer` are none."""
+def _plain_rows(rule: DisplayRule, suffix: str) -> list[_ExactStep]:
+    """Return the rows of a kind without prefixes: one up to its largest number, then the scientific ones."""
     power = tail_power = 10**rule.digits
     match rule.kind:
         case "integer":
@@ -157,7 +157,7 @@ def _plain_rows(rule: DisplayRule, suffix: str) -> tuple[Sequence[_ExactStep], i
             limit = _TEN ** _EXPONENTS[0]
         case _:
             limit = _TEN ** min(_LARGEST, _EXACT_DIGITS - rule.digits) * _BEYOND
-    return [_ExactStep(_TEN * 0, Fraction(1), power, suffix), *_tail(limit, tail_power, suffix)], rule.digits
+    return [_ExactStep(_TEN * 0, Fraction(1), power, suffix), *_tail(limit, tail_power, suffix)]
 
 
 def _tail(limit: Fraction, power: int, suffix: str) -> list[_ExactStep]:
@@ -262,7 +262,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HelperValues:
-    """What the cells of `excel` hold for each element; where there is no value k is the text of the error."""
+    """The values of the cells of `excel`, one per element; for an error code, k is the text of the error."""
 
     k: Values
     y: Values
@@ -351,6 +351,7 @@ def printed(by: Ladder, values: Values) -> list[str]:
 
 
 def _numbers(by: Ladder, data: npt.NDArray[np.float64]) -> list[str]:
+    """Return the text of each number; raise LedgerError for a ladder without rows, which prints none."""
     if not by.steps:
         raise LedgerError(
             Problem("display 'text' does not print a number", hint="write 'integer' or 'fixed 2'")
@@ -392,6 +393,7 @@ def worked(by: Ladder, values: Values) -> HelperValues:
 
 
 def _half_even(y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return numbers rounded to whole ones, those within 1e-12 of a tie to the even one."""
     whole = np.floor(y)
     tie = np.abs(y - whole - 0.5) <= np.minimum(y * _NEAR, _TIE)
     return np.where(tie, 2 * np.floor((whole + 1) / 2), np.rint(y))

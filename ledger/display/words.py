@@ -1,4 +1,4 @@
-"""The few words that outputs say on their own, in each language."""
+"""The fixed words of outputs, such as headings and notes of a workbook, in each language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remarks on single cells of a table, from a CSV beside it: sources, and where sources disagree."""
+"""Notes on single cells of a table, from a CSV beside it: sources, and where sources disagree."""
 
 from __future__ import annotations
 

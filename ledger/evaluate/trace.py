@@ -12,16 +12,12 @@ from ledger.evaluate.lookups import precedents
 from ledger.evaluate.views import full_texts, picked
 from ledger.plan.names import displayed
 from ledger.plan.plan import (
-    Claimed,
-    Computed,
     Fetched,
     Given,
     Node,
     Plan,
     PrintedText,
     RowField,
-    RowId,
-    RowKey,
 )
 
 if TYPE_CHECKING:
@@ -110,8 +106,6 @@ def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
             number = result.tables[table].numbers.get(key)
             if number is not None:
                 yield _table_leaf(plan, result, node, table, field, number)
-        case RowId() | RowKey() | Computed() | Claimed() | PrintedText():
-            return
 
 
 def _row_of(result: Result, spot: Spot, table: str) -> int:
@@ -121,6 +115,7 @@ def _row_of(result: Result, spot: Spot, table: str) -> int:
 
 
 def _table_leaf(plan: Plan, result: Result, node: Node, table: str, field: str, row: int) -> Leaf:
+    """Return a field of a table's row as an input, at its cell of the CSV or its item of the list."""
     planned, rows = plan.tables[table], result.tables[table]
     if rows.scenario is None:
         place = replace(planned.place, keys=(*planned.place.keys, row), offset=0)

@@ -75,6 +75,7 @@ def tabulate(plan: Plan, result: Result, problems: Problems) -> tuple[TabulatedV
 
 
 def _view(view: PlannedView, sheet: PlannedSheet, result: SheetResult) -> TabulatedView:
+    """Return one view as text; raise LedgerError for a row that is not there or a cell with two rows."""
     rows = row_numbers(view, result)
     printed = [_column(column, result, rows) for column in view.columns]
     full = [full_texts(result.values[column.node], rows) for column in view.columns]
@@ -145,6 +146,7 @@ def heading_text(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult
 
 
 def _heading(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult) -> Heading:
+    """Return the heading of a column, with its formula in names and in LaTeX."""
     node = sheet.nodes[column.node]
     tree = node.how.declared if isinstance(node.how, Computed) else None
     return Heading(

@@ -1,6 +1,6 @@
 """The language: an expression, its closed vocabulary, its text read, and how a target spells it.
 
-An expression knows no target and no value.  Words that others can be said with carry their
+An expression knows no target and no value.  A word that other words can spell carries its
 expansion, so that a target spells the core words and gets the rest.  Python parses the text of a formula and
 never evaluates it: whatever is not a word of the vocabulary is an error.
 """
@@ -34,7 +34,7 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class Literal(Expr):
-    """A number or a text that stands in the formula."""
+    """A number or a text that is written in the formula itself."""
 
     value: float | str
 
@@ -157,7 +157,7 @@ def fold(
     name: Callable[[Name], T],
     word: Callable[[Call, tuple[T, ...]], T],
 ) -> T:
-    """Return what the leaves and words of `expr` amount to, leaves first."""
+    """Return the result of `expr`: `literal` and `name` of its leaves, `word` of those results upwards."""
     match expr:
         case Literal():
             return literal(expr)
@@ -174,13 +174,13 @@ def names(expr: Expr) -> Iterator[Name]:
 
 
 def core(node: Call, args: tuple[Expr, ...]) -> Expr:
-    """Return the word of `node` put to `args`, said with core words where it has an expansion."""
+    """Return the word of `node` put to `args`, in core words where it has an expansion."""
     expansion = VOCABULARY[node.op].expansion
     return expansion(*args) if expansion else replace(node, args=args)
 
 
 def expand(expr: Expr) -> Expr:
-    """Return `expr` said with core words alone, those that every target spells itself."""
+    """Return `expr` in core words alone, those that a target has a rule of its own for."""
     return fold(expr, lambda leaf: leaf, lambda leaf: leaf, core)
 
 
@@ -208,7 +208,7 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def parse(text: str, place: Place | None = None) -> Expr:
-    """Return the expression that `text` says; raise every mistake in it, with its place.
+    """Return the expression of a formula's text; raise every mistake in it, with its place.
 
     >>> parse("2 * count").op
     'mul'
@@ -267,7 +267,7 @@ class _ExpressionReader:
         return Literal(0.0, start=self.at(node))
 
     def deeper(self, levels: int = 1) -> _ExpressionReader:
-        """Return the reader of what stands `levels` further down."""
+        """Return the reader of a part that is nested `levels` deeper."""
         return replace(self, depth=self.depth + levels)
 
     def text(self, node: ast.expr) -> str:
@@ -367,7 +367,7 @@ class _ExpressionReader:
         return Call(op, tuple(map(self.read, node.args)), start=self.at(node))
 
     def joined(self, node: ast.expr, parts: Sequence[ast.expr]) -> Expr:
-        """Return an f-string as texts joined; each `{name:rule}` is a number shown by a display rule."""
+        """Return an f-string as texts joined; each `{name:rule}` is a number printed by a display rule."""
         found: list[Expr] = []
         for part in parts:
             match part:

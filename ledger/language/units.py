@@ -53,7 +53,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One atom of a unit's text, with its written exponent and whether it stands behind a `/`."""
+    """One atom of a unit's text, with its written exponent and whether it comes behind a `/`."""
 
     name: str
     exponent: int
@@ -111,6 +111,7 @@ def _prefixed(stem: str, unit: Unit, prefixes: tuple[tuple[Fraction, str], ...])
 
 
 def _families() -> Iterator[tuple[str, dict[str, Unit]]]:
+    """Yield each stem, an atom without a prefix, and the atoms that are counted in it."""
     byte, second, bit = Unit((("B", 1),)), Unit((("s", 1),)), Unit((("B", 1),), Fraction(1, 8))
     yield "B", _prefixed("B", byte, DECIMAL_PREFIXES + BINARY_PREFIXES)
     yield "bit", _prefixed("bit", bit, DECIMAL_PREFIXES + BINARY_PREFIXES)
@@ -168,6 +169,7 @@ def _unknown(name: str, text: str, atoms: Mapping[str, Unit]) -> Problem:
 
 
 def _right_word(name: str) -> str:
+    """Return the hint for a unit that is often written wrongly, such as FLOPS or Gb; empty for others."""
     if rate := _RATE.fullmatch(name):
         stem = rate[1].replace("K", "k") + "FLOP"
         return f"write {stem}/s for a rate, {stem} for work"
@@ -214,6 +216,7 @@ def _is_known(text: str, atoms: Mapping[str, Unit]) -> bool:
 
 
 def _derive(name: str, text: str, atoms: dict[str, Unit], problems: Problems) -> None:
+    """Add an author's unit to `atoms`, a number of another unit; what is wrong with it is a problem."""
     number, _, rest = text.strip().partition(" ")
     try:
         scale = Fraction(number)
@@ -239,8 +242,9 @@ def spell(unit: Unit) -> str:
     """
     above = [_raised(name, n) for name, n in unit.dimension if n > 0]
     below = [_raised(name, -n) for name, n in unit.dimension if n < 0]
-    if unit.scale != 1 and above and (named := _named(above[0], unit.scale)):
-        above[0] = named
+    scaled = Unit(((above[0], 1),), unit.scale) if above and unit.scale != 1 else None
+    if prefixed := [name for name, atom in ATOMS.items() if atom == scaled]:
+        above[0] = prefixed[0]
     elif unit.scale != 1 or not above:
         lead = _number(unit.scale)
         if not above and not below:
@@ -251,11 +255,6 @@ def spell(unit: Unit) -> str:
 
 def _raised(name: str, exponent: int) -> str:
     return name if exponent == 1 else f"{name}^{exponent}"
-
-
-def _named(base: str, scale: Fraction) -> str:
-    wanted = Unit(((base, 1),), scale)
-    return next((name for name, unit in ATOMS.items() if unit == wanted), "")
 
 
 def _number(scale: Fraction) -> str:

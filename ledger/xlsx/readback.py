@@ -35,7 +35,7 @@ class Known:
 
 
 def read_back(formula: str, known: Known) -> Expr | None:
-    """Return a formula in names as an expression of the language, None where it says more than that."""
+    """Return a formula in names as an expression of the language, None where it has no words for it."""
     try:
         return _FormulaReader(known).read(tree(formula))
     except UnreadableError:

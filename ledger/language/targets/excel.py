@@ -11,7 +11,7 @@ import math
 import re
 
 from ledger.language.expr import ATOM, Fragment, Spelling, Target, Unsupported, function, infix
-from ledger.values import EXACT
+from ledger.values import EXACT, number_text
 
 _COMPARE, _JOIN, _ADD, _MUL = 10, 20, 30, 40
 _LONGEST = 15
@@ -23,16 +23,11 @@ _POSITIVE = re.compile(r"[0-9.]*[1-9][0-9.]*(E-?[0-9]+)?")
 _SAFE_TO_NEGATE = re.compile(r"[$A-Z0-9.]+")
 
 
-def _digits(value: float) -> str:
-    shown = repr(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
-    return shown.upper().replace("E+", "E")
-
-
 def _number(value: float) -> Fragment:
     """Return a literal of at most 15 digits, or powers of two that make up the same double."""
-    shown = _digits(value)
-    if len(re.sub(r"E.*|[-.]", "", shown).strip("0")) <= _LONGEST:
-        return Fragment(shown)
+    digits = number_text(value).upper().replace("E+", "E")
+    if len(re.sub(r"E.*|[-.]", "", digits).strip("0")) <= _LONGEST:
+        return Fragment(digits)
     mantissa, exponent = math.frexp(value)
     whole, shift = int(mantissa * EXACT), exponent - 53
     while whole % 2 == 0:
@@ -48,12 +43,14 @@ def _literal(value: float | str) -> Fragment:
 
 
 def _text(value: str) -> Fragment:
+    """Return a text in quotes, in joined pieces where it is longer than Excel takes in a formula."""
     starts = range(0, max(len(value), 1), _LONGEST_TEXT)
     parts = ['"' + value[i : i + _LONGEST_TEXT].replace('"', '""') + '"' for i in starts]
     return Fragment("&".join(parts), ATOM if len(parts) == 1 else _JOIN)
 
 
 def _negate(text: str) -> str:
+    """Return a minus sign in brackets of its own, as a difference where an engine reads the sign wrongly."""
     return f"(-{text})" if _SAFE_TO_NEGATE.fullmatch(text) else f"(0-{text})"
 
 
@@ -68,6 +65,7 @@ def _power(base: str, exponent: str) -> str:
 
 
 def _log2(x: str) -> str:
+    """Return a logarithm that is the whole number where 2 to its power is exactly `x`."""
     rounded = f"ROUND(LOG({x},2),0)"
     return f"IF({x}/2^{rounded}=1,{rounded},LOG({x},2))"
 

@@ -30,6 +30,7 @@ def symbol(name: str) -> str:
 
 
 def _literal(value: float | str) -> Fragment:
+    """Return a text in upright letters, or a number, with a power of ten for its exponent."""
     if isinstance(value, str):
         return Fragment(rf"\text{{{_escape(value)}}}")
     digits, _, exponent = repr(value).removesuffix(".0").partition("e")

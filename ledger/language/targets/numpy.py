@@ -25,7 +25,7 @@ _SMALLEST = 2.0**-52
 
 
 def literal(value: float | str) -> Values:
-    """Return one element that stands for every row."""
+    """Return a number or a text as one element, which every row has."""
     return texts([value]) if isinstance(value, str) else Values(np.array([value], dtype=np.float64))
 
 
@@ -101,9 +101,8 @@ def _comparing(operation: Callable[[Data, Data], Data]) -> Callable[[Values, Val
     """Return a comparison of numbers, those about to flip marked."""
 
     def word(a: Values, b: Values) -> Values:
-        errors = _first_error((a, b))
-        edges = _either(_close(a.data, b.data), a.edges, b.edges)
-        return Values(operation(a.data, b.data), errors, edges)
+        close = _close(a.data, b.data)
+        return Values(operation(a.data, b.data), _first_error((a, b)), _either(close, a.edges, b.edges))
 
     return word
 
@@ -116,8 +115,7 @@ def _power(a: Values, b: Values) -> Values:
     data = np.power(a.data, b.data)
     # NumPy says 1 where spreadsheets disagree among themselves.
     data = np.where((a.data == 0) & (b.data == 0), np.nan, data)
-    edges = (a.data < 0) & _nearly_whole(b.data)
-    return _number((a, b), data, edges, zero=(a.data == 0) & (b.data < 0))
+    return _number((a, b), data, (a.data < 0) & _nearly_whole(b.data), zero=(a.data == 0) & (b.data < 0))
 
 
 def _log2(a: Values) -> Values:
@@ -149,9 +147,7 @@ def _negate(a: Values) -> Values:
 
 
 def _join(*args: Values) -> Values:
-    data = args[0].data
-    for arg in args[1:]:
-        data = data + arg.data
+    data = reduce(np.add, [arg.data for arg in args])
     return Values(data, _first_error(args), _either(*(arg.edges for arg in args)))
 
 

@@ -1,4 +1,4 @@
-"""The declared language itself, so that a formula from elsewhere can be told in its words."""
+"""The declared language itself, so that a formula from a spreadsheet can be spelled in its words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _literal(value: float | str) -> Fragment:
 
 
 def _join(*parts: str) -> str:
-    """Return an f-string: texts stand as they are, names in braces."""
+    """Return an f-string of its parts: literal texts as they are, names in braces."""
     inside = (part[1:-1] if part[0] in "'\"" else f"{{{part}}}" for part in parts)
     return f"f'{''.join(inside)}'"
 
