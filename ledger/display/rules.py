@@ -180,10 +180,8 @@ def _prefixed_rows(rule: DisplayRule, text: str, atoms: Mapping[str, Unit]) -> t
     name, exponent, stem = _stem(text)
     prefixes, takers = _STEPPED[rule.kind]
     if rule.kind == "iec" and (name not in takers or exponent != 1):
-        hint = "write 'si' for powers of 1000"
-        raise LedgerError(
-            Problem(f"display {str(rule)!r} is for bytes and bits, not for {text!r}", hint=hint)
-        )
+        what = f"display {str(rule)!r} is for bytes and bits, not for {text!r}"
+        raise LedgerError(Problem(what, hint="write 'si' for powers of 1000"))
     if rule.kind == "si" and name == "s" and exponent == 1:
         prefixes = units.TIME_PREFIXES
     elif exponent != 1 or (name not in takers and name in units.ATOMS):
@@ -309,15 +307,16 @@ def parse(text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> DisplayRule:
 def default_rule(kind: str, unit: Unit) -> DisplayRule:
     """Return the rule of a column that declares none: by its kind and its unit."""
     names = sorted((power, name) for name, power in unit.dimension)
-    if kind in {"text", "bool"}:
-        return DisplayRule("text")
-    if kind == "integer" and unit == units.COUNT:
-        return DisplayRule("integer")
-    if names == [(1, "B")]:
-        return DisplayRule("iec", 4)
-    one = len(names) == 1 and names[0] in {(1, names[0][1]), (-1, "s")}
-    rate = len(names) == len(("B", "s")) and names[0] == (-1, "s") and names[1][0] == 1
-    return DisplayRule("si", 4) if one or rate else DisplayRule("fixed", 2)
+    match kind, names:
+        case "text" | "bool", _:
+            return DisplayRule("text")
+        case "integer", _ if unit == units.COUNT:
+            return DisplayRule("integer")
+        case _, [(1, "B")]:
+            return DisplayRule("iec", 4)
+        case _, [(1, _)] | [(-1, "s")] | [(-1, "s"), (1, _)]:
+            return DisplayRule("si", 4)
+    return DisplayRule("fixed", 2)
 
 
 def number_format(rule: DisplayRule, unit: Unit) -> str:
@@ -343,8 +342,7 @@ def printed(by: Ladder, values: Values) -> list[str]:
     elif values.data.dtype == object:
         texts = [plain(each) for each in values.data.tolist()]
     else:
-        data = values.data if values.errors is None else np.where(values.errors > 0, 0.0, values.data)
-        texts = _numbers(by, data.astype(np.float64))
+        texts = _numbers(by, np.where(values.codes() > 0, 0.0, values.data).astype(np.float64))
     for index in np.flatnonzero(values.codes()).tolist():
         texts[index] = _ERRORS[int(values.codes()[index])]
     return texts

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ledger.declarations.scenario import Scenario
     from ledger.values import Values
 
-    Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
@@ -58,7 +56,7 @@ class RowBlock:
     """Some rows of a sheet: the values of its nodes, the row of each axis, and which the filter keeps."""
 
     known: Mapping[str, Values]
-    picks: Sequence[Rows]
+    picks: Sequence[npt.NDArray[np.intp]]
     kept: npt.NDArray[np.bool_] | None
 
 

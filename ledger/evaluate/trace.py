@@ -63,7 +63,7 @@ def dependents(plan: Plan, spot: Spot) -> tuple[str, ...]:
     nodes = plan.sheets[spot.sheet].nodes
     found = {spot.name}
     for name in nodes:
-        if found.intersection(reads(plan, Spot(spot.sheet, spot.row, name))):
+        if found.intersection(precedents(nodes[name])):
             found.add(name)
     return tuple(
         name for name in nodes if name in found - {spot.name} and not isinstance(nodes[name].how, PrintedText)
@@ -72,8 +72,8 @@ def dependents(plan: Plan, spot: Spot) -> tuple[str, ...]:
 
 def leaves(plan: Plan, result: Result, spot: Spot) -> tuple[Leaf, ...]:
     """Return every input that a cell is computed from, each once, in the order in which they are read."""
-    behind = names_behind(plan, spot)
-    return tuple(leaf for name in behind for leaf in _leaf(plan, result, Spot(spot.sheet, spot.row, name)))
+    spots = (Spot(spot.sheet, spot.row, name) for name in names_behind(plan, spot))
+    return tuple(leaf for each in spots for leaf in _leaf(plan, result, each))
 
 
 def names_behind(plan: Plan, spot: Spot) -> tuple[str, ...]:

@@ -138,8 +138,7 @@ def heading_text(column: PrintedColumn, sheet: PlannedSheet, result: SheetResult
     for before, name in column.heading:
         text += before
         if name in sheet.nodes:
-            node = sheet.nodes[name]
-            text += rules.printed(node.ladder or rules.Ladder(()), result.values[name])[0]
+            text += rules.printed(sheet.nodes[name].ladder or rules.Ladder(()), result.values[name])[0]
         elif name:
             text += f"{{{name}}}"
     return text

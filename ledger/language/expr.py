@@ -89,10 +89,6 @@ def nested(op: str, parts: Sequence[Expr]) -> Expr:
     return reduce(lambda found, part: call(op, part, found), reversed(parts))
 
 
-def _any_of(wanted: Expr, *options: Expr) -> Expr:
-    return nested("or", [call("same", wanted, option) for option in options])
-
-
 _N, _NN, _BB = ("number",), ("number", "number"), ("bool", "bool")
 
 VOCABULARY: Mapping[str, Word] = {
@@ -120,7 +116,10 @@ VOCABULARY: Mapping[str, Word] = {
     "gt": Word("a > b", _NN, "bool", "equal"),
     "ge": Word("a >= b", _NN, "bool", "equal"),
     "same": Word("a == b of text, letter by letter and case by case", ("text", "text"), "bool"),
-    "in": Word("whether text is one of the texts", ("text",), "bool", variadic=True, expansion=_any_of),
+    "in": Word(
+        "whether text is one of the texts", ("text",), "bool", variadic=True,
+        expansion=lambda text, *options: nested("or", [call("same", text, option) for option in options]),
+    ),
     "and": Word("a and b; b counts only where a holds", _BB, "bool"),
     "or": Word("a or b; b counts only where a does not hold", _BB, "bool"),
     "not": Word("not a", ("bool",), "bool"),
