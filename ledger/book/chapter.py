@@ -1,4 +1,4 @@
-"""A chapter: the blocks and values that stand between its markers."""
+"""A chapter: its blocks, which are views, and its values in lines of prose, each between two markers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass, field
 
 from ledger.book.markers import Marker, markers
+from ledger.book.media import WORDS
 from ledger.errors import Place, Problems, near, near_and_all
 
-#: What a block may be written as.
-MEDIA = ("md", "text", "html", "csv")
 _KEYWORDS = ("begin", "end", "value")
 _VIEW, _CELL = "REPORT/VIEW", "REPORT/SHEET/ROW/COLUMN"
 _SHAPES = {_VIEW: re.compile(r"[^/]+/[^/]+"), _CELL: re.compile(r"[^/]+/[^/]+/(?:.+/)?[^/]+")}
@@ -18,9 +17,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A view in a chapter: from `start` to `stop` stands all between its marker lines, in `content` its text.
+    """A view in a chapter: `content` is its text, which fills `start` to `stop` between its marker lines.
 
-    The end marker ends at `end`; `sum` is what it says of the content that was written, empty if nothing.
+    `medium` is its word in the marker.  The end marker ends at `end`; `sum` is the checksum in it of the
+    content that was written, empty if it has none.
     """
 
     name: str
@@ -33,6 +33,11 @@ class Block:
     start: int
     stop: int
     end: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The view and its medium, which a chapter may have once."""
+        return self.name, self.medium
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +55,13 @@ class Value:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is printed, and how."""
+        """The cell that is printed, and its display rule."""
         return self.path, self.display
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A Markdown file: its text, and what of it is generated."""
+    """A Markdown file: its text, and the blocks and values in it that are generated."""
 
     name: str
     text: str
@@ -101,7 +106,7 @@ class _Begun:
 
 @dataclass(slots=True)
 class _Reading:
-    """A chapter as far as its markers are taken."""
+    """The blocks and values of a chapter as far as its markers are read, and those that are still open."""
 
     name: str
     text: str
@@ -112,70 +117,69 @@ class _Reading:
     values: list[Value] = field(default_factory=list)
 
     def take(self, marker: Marker) -> None:
-        """Take the next marker."""
+        """Read the next marker."""
         keyword = marker.words[0].text if marker.words else ""
         if not marker.closed:
-            self._tell(marker, "the marker is not closed on its line")
+            self._report(marker, "the marker is not closed on its line")
         elif keyword not in _KEYWORDS:
-            self._tell(marker, f"no marker 'ledger:{keyword}'", near_and_all(keyword, _KEYWORDS), word=0)
-        elif keyword == "end" and len(marker.words) == 1 and (self.value or not _alone(marker)):
+            self._report(marker, f"no marker 'ledger:{keyword}'", near_and_all(keyword, _KEYWORDS), word=0)
+        elif keyword == "end" and len(marker.words) == 1 and (self.value or not _is_alone(marker)):
             self._end_value(marker)
         else:
             self._want_no_value()
-            take = {"begin": self._begin, "end": self._end, "value": self._begin_value}[keyword]
-            take(marker)
+            {"begin": self._begin, "end": self._end, "value": self._begin_value}[keyword](marker)
 
     def finish(self) -> None:
-        """Tell what has no end."""
+        """Report every block and value that has no end."""
         self._want_no_value()
         for each in self.begun:
             hint = f"write <!-- ledger:end {each.name} --> below it; one inside a code fence does not count"
-            self._tell(each.marker, f"block {each.name!r} has no end", hint)
+            self._report(each.marker, f"block {each.name!r} has no end", hint)
 
-    def _tell(self, marker: Marker, what: str, hint: str = "", *, word: int | None = None) -> None:
-        """Note what is wrong with a marker, or with one of its words."""
+    def _report(self, marker: Marker, what: str, hint: str = "", *, word: int | None = None) -> None:
+        """Add a problem at a marker, or at one of its words."""
         column = marker.column if word is None or word >= len(marker.words) else marker.words[word].column
         self.problems.add(what, Place(self.name, marker.line, column), hint)
 
-    def _id(self, marker: Marker, shape: str) -> str:
-        """Return what the marker names; empty, and told, if it is not of the shape."""
+    def _path(self, marker: Marker, shape: str) -> str:
+        """Return the view or cell that the marker names; empty, and a problem, if it is not of the shape."""
         keyword, *words = marker.words
         if not words:
             what = f"ledger:{keyword.text} names no {'cell' if shape == _CELL else 'view'}"
-            self._tell(marker, what, f"write ledger:{keyword.text} {shape}")
+            self._report(marker, what, f"write ledger:{keyword.text} {shape}")
         elif not _SHAPES[shape].fullmatch(words[0].text):
-            self._tell(marker, f"{words[0].text!r} is not {shape}", word=1)
+            self._report(marker, f"{words[0].text!r} is not {shape}", word=1)
         else:
             return words[0].text
         return ""
 
     def _option(self, marker: Marker, key: str) -> str:
-        """Return what the marker says for `key`, empty if it does not; other words are told."""
+        """Return the marker's option `key`, empty if it has none; every other word is a problem."""
         found = ""
         for number, word in enumerate(marker.words[2:], start=2):
-            name, equals, said = word.text.partition("=")
+            name, equals, option = word.text.partition("=")
             if name == key and equals:
-                found = said
+                found = option
             else:
                 what = f"ledger:{marker.words[0].text} takes no {word.text!r}"
-                self._tell(marker, what, f"known: {key}=", word=number)
+                self._report(marker, what, f"known: {key}=", word=number)
         return found
 
     def _want_alone(self, marker: Marker) -> None:
-        if not _alone(marker):
+        if not _is_alone(marker):
             what = f"ledger:{marker.words[0].text} must stand on a line of its own"
-            self._tell(marker, what, "only spaces may stand beside it, no text and no '>' or '-'")
+            self._report(marker, what, "only spaces may stand beside it, no text and no '>' or '-'")
 
     def _begin(self, marker: Marker) -> None:
-        name = self._id(marker, _VIEW)
-        medium = self._option(marker, "as") or MEDIA[0]
-        if medium not in MEDIA:
-            self._tell(marker, f"no medium {medium!r}", near(medium, MEDIA), word=2)
+        name = self._path(marker, _VIEW)
+        medium = self._option(marker, "as") or next(iter(WORDS))
+        if medium not in WORDS:
+            self._report(marker, f"no medium {medium!r}", near(medium, WORDS), word=2)
         self._want_alone(marker)
         self.begun.append(_Begun(marker, name, medium))
 
     def _end(self, marker: Marker) -> None:
-        name = self._id(marker, _VIEW)
+        name = self._path(marker, _VIEW)
         digest = self._option(marker, "sum")
         self._want_alone(marker)
         for begun in reversed(self.begun):
@@ -186,19 +190,19 @@ class _Reading:
         if self.begun:
             last = self.begun.pop()
             what = f"ledger:end names {name!r}, but {last.name!r} is open"
-            self._tell(marker, what, f"{last.name!r} begins on line {last.marker.line}", word=1)
+            self._report(marker, what, f"{last.name!r} begins on line {last.marker.line}", word=1)
         elif name:
             hint = "a begin inside a code fence or a comment does not count"
-            self._tell(marker, f"block {name!r} ends, but does not begin", hint)
+            self._report(marker, f"block {name!r} ends, but does not begin", hint)
 
     def _add(self, begun: _Begun, end: Marker, digest: str) -> None:
-        """Add a block; tell what stands inside it, or that it stands twice."""
+        """Add a block; one that is there twice, and all that is nested in it, is a problem."""
         begin = begun.marker
         self._want_nothing_inside(begun)
-        twins = (each for each in self.blocks if (each.name, each.medium) == (begun.name, begun.medium))
+        twins = (each for each in self.blocks if each.key == (begun.name, begun.medium))
         if begun.name and (twin := next(twins, None)):
             what = f"block {begun.name!r} stands twice as {begun.medium}, here and on line {twin.line}"
-            self._tell(begin, what)
+            self._report(begin, what)
         start = begin.stop + len(begin.after)
         start += 2 if self.text.startswith("\r\n", start) else 1
         stop = end.start - len(end.before)
@@ -211,15 +215,15 @@ class _Reading:
         )  # fmt: skip
 
     def _want_nothing_inside(self, outer: _Begun) -> None:
-        """Tell what stands inside a block, the innermost block around it."""
+        """Report every block and value nested in a block, and drop it; the innermost block comes first."""
         start = outer.marker.start
-        stand: list[tuple[str, Marker | Block | Value]] = [
+        nested: list[tuple[str, Marker | Block | Value]] = [
             *((f"block {each.name!r}", each.marker) for each in self.begun),
             *((f"block {each.name!r}", each) for each in self.blocks),
             *((f"value {each.path!r}", each) for each in self.values),
         ]
         hint = f"{outer.name!r} begins on line {outer.marker.line}; end it first"
-        for what, each in stand:
+        for what, each in nested:
             if each.start > start:
                 place = Place(self.name, each.line, each.column)
                 self.problems.add(f"{what} stands inside block {outer.name!r}", place, hint)
@@ -227,31 +231,32 @@ class _Reading:
         self.values = [each for each in self.values if each.start < start]
 
     def _begin_value(self, marker: Marker) -> None:
-        self._id(marker, _CELL)
+        self._path(marker, _CELL)
         self.value = marker
 
     def _want_no_value(self) -> None:
         if self.value:
             path = " ".join(word.text for word in self.value.words[1:2])
-            self._tell(self.value, f"value {path!r} has no end", "write <!-- ledger:end --> after its text")
+            self._report(self.value, f"value {path!r} has no end", "write <!-- ledger:end --> after its text")
             self.value = None
 
     def _end_value(self, end: Marker) -> None:
         begin, self.value = self.value, None
         if begin is None:
-            self._tell(end, "ledger:end ends nothing", "the end of a block names it: ledger:end REPORT/VIEW")
+            hint = "the end of a block names it: ledger:end REPORT/VIEW"
+            self._report(end, "ledger:end ends nothing", hint)
             return
         path, *rule = [word.text for word in begin.words[1:]] or [""]
         if begin.line != end.line:
             what = f"value {path!r} ends on line {end.line}"
-            self._tell(begin, what, "a value and its end stand on one line")
+            self._report(begin, what, "a value and its end stand on one line")
             return
-        text = self.text[begin.stop : end.start]
+        text, display = self.text[begin.stop : end.start], " ".join(rule)
         self.values.append(
-            Value(path, " ".join(rule), text, begin.where, begin.line, begin.column, begin.stop, end.start)
+            Value(path, display, text, begin.where, begin.line, begin.column, begin.stop, end.start)
         )
 
 
-def _alone(marker: Marker) -> bool:
-    """Whether nothing but spaces stands beside a marker."""
+def _is_alone(marker: Marker) -> bool:
+    """Whether nothing but spaces is beside a marker on its line."""
     return not marker.before.strip(" \t") and not marker.after.strip(" \t")

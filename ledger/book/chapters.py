@@ -1,24 +1,23 @@
-"""The chapters of a project: what belongs into their blocks and values, and their text with it."""
+"""The chapters of a project: their blocks and values rendered, and their text with these put in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ledger.book import inject
 from ledger.book.chapter import Block, Chapter, Value, read
-from ledger.book.render import EvaluatedReport, markdown, render_block
+from ledger.book.media import markdown
+from ledger.book.render import EvaluatedReport, render_block
 from ledger.errors import LedgerError, Place, Problem, Problems, near_and_all
 from ledger.evaluate.trace import find, printed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-
 _HOW = "put <!-- ledger:begin REPORT/VIEW --> and <!-- ledger:end REPORT/VIEW --> around a table"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +38,13 @@ class Draft:
         return tuple(block for block, text in self.blocks() if inject.is_protected(block, text))
 
     def blocks(self) -> Iterator[tuple[Block, str]]:
-        """Yield each block and what belongs into it."""
+        """Yield each block with the text that it should hold, but for those of reports left alone."""
         for block in self.chapter.blocks:
-            if (block.name, block.medium) in self.contents:
-                yield block, self.contents[block.name, block.medium]
+            if block.key in self.contents:
+                yield block, self.contents[block.key]
 
     def text(self, overwrite: AbstractSet[str]) -> str:
-        """Return the chapter's text as it should be."""
+        """Return the chapter's text as it should be; hand edits stay in all blocks but the named ones."""
         return inject.replaced(self.chapter, self.contents, self.values, overwrite)
 
 
@@ -71,19 +70,20 @@ def pages(
     known_reports: Sequence[str],
     problems: Problems,
 ) -> tuple[Draft, ...]:
-    """Return every chapter that has markers, with what belongs into it; every wrong marker is a problem.
+    """Return every chapter with markers, its blocks and values rendered; every wrong marker is a problem.
 
     Markers of known reports that are not among `reports` are left as they are.
     """
-    worked = {each.plan.name: each for each in reports}
-    content = _Content(worked, frozenset(known_reports) - worked.keys(), problems, {}, {})
+    evaluated = {each.plan.name: each for each in reports}
+    content = _Content(evaluated, frozenset(known_reports) - evaluated.keys(), problems, {})
     found: list[Draft] = []
     known = len(problems.found)
     for path in files:
         name, data = path.relative_to(root).as_posix(), path.read_bytes()
         chapter = _chapter(name, data, problems) if b"ledger:" in data else None
         if chapter is not None and (chapter.blocks or chapter.values):
-            found.append(Draft(path, data, chapter, *content.of(chapter)))
+            blocks, values = (content.texts(name, of) for of in (chapter.blocks, chapter.values))
+            found.append(Draft(path, data, chapter, blocks, values))
     if files and not found and len(problems.found) == known:
         problems.add("no marker in any chapter", Place("ledger.toml", keys=("chapters",)), _HOW)
     return tuple(found)
@@ -100,55 +100,42 @@ def _chapter(name: str, data: bytes, problems: Problems) -> Chapter | None:
 
 @dataclass(slots=True)
 class _Content:
-    """Renders what markers ask for, each view and value once for the whole book."""
+    """Renders the views and cells that markers name, each once for the whole book.
+
+    `left` are the reports whose markers are left alone, `rendered` is by key of a block or value.
+    """
 
     reports: Mapping[str, EvaluatedReport]
     left: AbstractSet[str]
     problems: Problems
-    blocks: dict[tuple[str, str], str]
-    printed: dict[tuple[str, str], str]
+    rendered: dict[tuple[str, str], str]
 
-    def of(self, chapter: Chapter) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str]]:
-        """Return what belongs into a chapter; a name that leads nowhere is a problem at its marker."""
-        contents, values = {}, {}
-        for block in chapter.blocks:
-            at = Place(chapter.name, block.line, block.column)
-            text = self._told(at, block.name.partition("/")[0], self._block, block)
-            if text is not None:
-                contents[block.name, block.medium] = text
-        for value in chapter.values:
-            at = Place(chapter.name, value.line, value.column)
-            text = self._told(at, value.path.partition("/")[0], self._value, value)
-            if text is not None:
-                values[value.key] = text
-        return contents, values
-
-    def _told(self, place: Place, report: str, made: Callable[[T], str], wanted: T) -> str | None:
-        """Return what is made of a marker, None after telling why it cannot be, or if it is left alone."""
-        if report in self.left:
-            return None
-        try:
-            return made(wanted)
-        except LedgerError as error:
-            for problem in error.problems:
-                self.problems.add(problem.what, problem.place or place, problem.hint)
-            return None
+    def texts(self, chapter: str, items: Sequence[Block | Value]) -> dict[tuple[str, str], str]:
+        """Return the texts of blocks or values by key; an unknown name is a problem at its marker."""
+        found = {}
+        for item in items:
+            if item.key[0].partition("/")[0] in self.left:
+                continue
+            try:
+                if item.key not in self.rendered:
+                    text = self._block(item) if isinstance(item, Block) else self._value(item)
+                    self.rendered[item.key] = text
+                found[item.key] = self.rendered[item.key]
+            except LedgerError as error:
+                for problem in error.problems:
+                    place = problem.place or Place(chapter, item.line, item.column)
+                    self.problems.add(problem.what, place, problem.hint)
+        return found
 
     def _block(self, block: Block) -> str:
-        key = (block.name, block.medium)
-        if key not in self.blocks:
-            report = block.name.partition("/")[0]
-            views = {f"{each}/{view.name}": view for each, of in self.reports.items() for view in of.views}
-            if block.name not in views:
-                raise LedgerError(
-                    Problem(f"unknown view {block.name!r}", hint=near_and_all(block.name, views))
-                )
-            self.blocks[key] = render_block(self.reports[report].press, views[block.name], block.medium)
-        return self.blocks[key]
+        views = {f"{each}/{view.name}": view for each, of in self.reports.items() for view in of.views}
+        if block.name not in views:
+            hint = near_and_all(block.name, views)
+            raise LedgerError(Problem(f"unknown view {block.name!r}", hint=hint))
+        press = self.reports[block.name.partition("/")[0]].press
+        return render_block(press, views[block.name], block.medium)
 
     def _value(self, value: Value) -> str:
-        if value.key not in self.printed:
-            plans = {name: (worked.plan, worked.result) for name, worked in self.reports.items()}
-            plan, result, spot = find(value.path, plans)
-            self.printed[value.key] = markdown(printed_text(plan, result, spot, value.display))
-        return self.printed[value.key]
+        plans = {name: (each.plan, each.result) for name, each in self.reports.items()}
+        plan, result, spot = find(value.path, plans)
+        return markdown(printed_text(plan, result, spot, value.display))

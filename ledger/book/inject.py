@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ledger.book.chapter import Block, Chapter, Value, canonical
-from ledger.book.markdown import inline_normal_form, normal_form
+from ledger.book.markdown import inline_normal_form
+from ledger.book.media import WORDS
 from ledger.errors import Place, Problem
 
 if TYPE_CHECKING:
@@ -18,26 +21,22 @@ if TYPE_CHECKING:
 
 _SUM_DIGITS = 16
 _LINE_ENDS = ("\n", "\r\n", "\r")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @cache
 def sum_of(content: str, medium: str) -> str:
-    r"""Return 16 hex digits over what content says, so that a formatter's rewriting is no edit.
+    r"""Return 16 hex digits over the normal form of content, so that a formatter's rewriting is no edit.
 
-    HTML says its lines; all else is read as Markdown, where a fence says its first word and its exact lines.
+    HTML is compared by its lines; all else is read as Markdown, where a fence counts by its first word and
+    its exact lines.
 
     >>> sum_of("| a | b |\n| - | - |", "md") == sum_of("| a   | b   |\n| --- | --- |", "md")
     True
     """
-    text = canonical(content)
-    said: object = _html_lines(text) if medium == "html" else normal_form(text)
-    spelled = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    form = WORDS[medium].normal_form(canonical(content))
+    spelled = json.dumps(form, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.sha256(spelled).hexdigest()[:_SUM_DIGITS]
-
-
-def _html_lines(text: str) -> list[str]:
-    """Return the lines of HTML; a blank one would end it in one half of the book builders."""
-    return [line.rstrip() for line in text.split("\n") if line]
 
 
 def is_edited(block: Block) -> bool:
@@ -46,7 +45,7 @@ def is_edited(block: Block) -> bool:
 
 
 def is_stale(block: Block, content: str) -> bool:
-    """Whether a block says something else than `content`, or its sum does."""
+    """Whether a block holds something else than `content`, or its sum is not that of `content`."""
     wanted = sum_of(content, block.medium)
     return block.sum != wanted or (
         block.content != canonical(content) and sum_of(block.content, block.medium) != wanted
@@ -85,26 +84,21 @@ def replaced(
 def _new_blocks(
     chapter: Chapter, contents: Mapping[tuple[str, str], str], overwrite: AbstractSet[str]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield what of the text is replaced by what, for stale blocks."""
-    line_end = max(_LINE_ENDS, key=lambda each: _count(chapter.text, each))
+    """Yield the start, the stop and the new text of each stale block, in the chapter's usual line end."""
+    counts = Counter(_LINE_END.findall(chapter.text))
+    line_end = max(_LINE_ENDS, key=counts.__getitem__)
     for block in chapter.blocks:
-        content = contents.get((block.name, block.medium))
+        content = contents.get(block.key)
         if content is None or not is_stale(block, content):
             continue
         if block.name in overwrite or not is_protected(block, content):
             yield block.start, block.end, _written(chapter, block, content, line_end)
 
 
-def _count(text: str, line_end: str) -> int:
-    """Return how many lines end so."""
-    pairs = text.count("\r\n")
-    return pairs if line_end == "\r\n" else text.count(line_end) - pairs
-
-
 def _written(chapter: Chapter, block: Block, content: str, line_end: str) -> str:
     """Return a block from the line below its begin marker to its end marker, a blank line inside both."""
     text = canonical(content)
-    lines = _html_lines(text) if block.medium == "html" else text.split("\n")
+    lines = WORDS[block.medium].block_lines(text)
     inner = ["", *(block.indent + line if line else "" for line in lines), ""] if text else [""]
     end = f"ledger:end {block.name} sum={sum_of(text, block.medium)}"
     is_mdx = chapter.text[block.end - 1] == "}"
@@ -130,7 +124,7 @@ _WARNED = {
 
 
 def warnings(chapter: Chapter) -> tuple[Problem, ...]:
-    """Return what works, but not as its author may think."""
+    """Return a problem for each value that begins a line or stands in a heading: it works, yet surprises."""
     return tuple(
         Problem(f"value {value.path!r} {what}", Place(chapter.name, value.line, value.column), hint)
         for value in chapter.values

@@ -1,4 +1,4 @@
-"""What a Markdown text says, in whatever way it is written."""
+"""The normal form of a Markdown text: equal for two texts that a reader of the page cannot tell apart."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 
 
 def normal_form(text: str) -> list[object]:
-    r"""Return what Markdown says in whatever way: escapes, padding, list signs and line breaks are gone.
+    r"""Return the tokens of Markdown without their spelling: no escapes, padding, list signs, line breaks.
 
     >>> normal_form("* 2\\*M  is\n  `even`") == normal_form("- 2&#42;M is `even`")
     True
     """
     lines = text.split("\n")
     tokens, references = blocks(text)
-    said: list[object] = []
+    form: list[object] = []
     columns = 0
     for token in tokens:
         match token.type:
             case "inline":
-                said.append(_inline_meaning(token.content, references))
+                form.append(_inline_tokens(token.content, references))
             case "fence" | "code_block":
-                said.append(["code", token.info.strip(), token.content])
+                form.append(["code", token.info.strip(), token.content])
             case "html_block":
-                said.append(["html", token.content.strip()])
+                form.append(["html", token.content.strip()])
             case "thead_open":
                 columns = len(_cells(lines[token.map[0] + 1])) if token.map else 0
             case "tr_open":
-                said.append(_cells(lines[token.map[0]])[columns:] if token.map else [])
+                form.append(_cells(lines[token.map[0]])[columns:] if token.map else [])
             case _:
-                said.append([token.type, token.tag, token.attrs])
-    return [*said, sorted(map(repr, references.items()))]
+                form.append([token.type, token.tag, token.attrs])
+    return [*form, sorted(map(repr, references.items()))]
 
 
 def inline_normal_form(text: str) -> list[object]:
-    """Return what a piece of a paragraph says."""
-    return _inline_meaning(text, {})
+    """Return the normal form of a piece of a paragraph, such as a value in prose."""
+    return _inline_tokens(text, {})
 
 
-def _inline_meaning(text: str, references: Mapping[str, object]) -> list[object]:
+def _inline_tokens(text: str, references: Mapping[str, object]) -> list[object]:
     if not _INLINE_SIGN.search(text):
         return [_SPACES.sub(" ", text)]
-    said: list[object] = []
+    form: list[object] = []
     words = ""
     for token in inline(text, references):
         match token.type:
@@ -59,9 +59,9 @@ def _inline_meaning(text: str, references: Mapping[str, object]) -> list[object]
             case "softbreak":
                 words += "\n"
             case _:
-                said += [_SPACES.sub(" ", words), token.type, token.attrs, token.content]
+                form += [_SPACES.sub(" ", words), token.type, token.attrs, token.content]
                 words = ""
-    return [*said, _SPACES.sub(" ", words)]
+    return [*form, _SPACES.sub(" ", words)]
 
 
 def _cells(row: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from projects import BOOK, digests, edit, ledger, write_project
 
 from ledger import cli
-from ledger.book.chapter import MEDIA
+from ledger.book.media import WORDS
 from ledger.project import publish
 
 ONE, TWO = "chapters/1.md", "chapters/2.md"
@@ -350,7 +350,7 @@ def test_a_view_may_stand_in_many_chapters_and_in_many_media(tmp_path):
     text = begin("second/one") + end("second/one")
     chapters = {f"chapters/{i}.md": text for i in range(3)}
     other = {
-        "chapters/3.md": "".join(f"{begin(f'second/one as={each}')}{end('second/one')}\n" for each in MEDIA)
+        "chapters/3.md": "".join(f"{begin(f'second/one as={each}')}{end('second/one')}\n" for each in WORDS)
     }
     folder = write_project(tmp_path / "book", {**BOOK, **chapters, **other})
     assert ledger(folder, "build").code == cli.OK
