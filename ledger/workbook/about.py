@@ -1,4 +1,4 @@
-"""`About`, the first sheet: whether all is as published, what is claimed, how to read the rest."""
+"""`About`, the first sheet: the verdict of the checks, claims, limits, the other sheets, the colours."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ledger.xlsx.places import ABOUT, CHARTS, CHECKS, DEFINITIONS, PRINTED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ledger.plan.plan import Plan, PlannedTable
+    from ledger.plan.plan import Plan
     from ledger.workbook.checks import Checks
     from ledger.workbook.styles import Content, Styles
     from ledger.xlsx.sheetdata import Band
 
-_NAME, _TOLD, _STATUS = 1, 2, 3
-_WIDTHS = {_TOLD: 104.0, _STATUS: 16.0}
+_NAME, _TEXT, _STATUS = 1, 2, 3
+_WIDTHS = {_TEXT: 104.0, _STATUS: 16.0}
 _NAMES, _LONGEST_NAME = 26.0, 44.0
 _VERDICT = 4
 #: A cell of each colour shows it.
@@ -48,6 +48,8 @@ def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
 
 @dataclass(slots=True, eq=False)
 class _AboutWriter:
+    """Writes the page from top to bottom: its rows, the links of its names, the looks of its statuses."""
+
     plan: Plan
     checks: Checks
     styles: Styles
@@ -57,7 +59,7 @@ class _AboutWriter:
     rules: list[ConditionalFormat] = field(default_factory=list)
 
     def write(self) -> None:
-        """Write every part of the page, one below the other."""
+        """Write title, basis and verdict, then every part of the page, one below the other."""
         title = One(self.styles.number("title"), self.plan.title)
         self.bands.append(row(1, {_NAME: title}, 24))
         self.bands.append(row(2, {_NAME: One(self.styles.number("basis"), self.say("about"))}))
@@ -65,35 +67,37 @@ class _AboutWriter:
         self.bands.append(row(_VERDICT, {_NAME: verdict}, 30))
         self.rules.extend(self.checks.verdict.rules(f"A{_VERDICT}:C{_VERDICT}", f"$A${_VERDICT}"))
         self.head("claims")
-        self.line(self.name(self.say("basis")), said(self.plan.basis, self.plan.language))
+        self.line(self.say("basis"), said(self.plan.basis, self.plan.language))
         for claim in self.plan.claims:
             status = self.checks.claims[claim.sheet, claim.name]
-            self.line(self.name(claim.name), claim.sentence, status, status[0])
+            self.line(claim.name, claim.sentence, status, status[0])
         if self.plan.limits:
             self.head("limits")
             for number, text in enumerate(self.plan.limits, 1):
-                self.line(self.name(f"{number}"), text)
+                self.line(f"{number}", text)
         self.head("sheets")
-        for title_, told in self.sheets():
-            self.line(self.name(title_), told, home=f"{sheet_reference(title_)}!A1")
+        for title_, text in self.sheets():
+            self.line(title_, text, home=f"{sheet_reference(title_)}!A1")
         self.head("colours")
         for word, look, kind in _COLOURS:
             sample = One(self.styles.number(look, kind=kind), self.say(f"{word} cell"))
             self.line(sample, self.say(f"{word} told"))
         self.head("working")
         for number, step in enumerate(_STEPS, 1):
-            self.line(self.name(f"{number}"), self.say(step))
+            self.line(f"{number}", self.say(step))
 
     def head(self, word: str) -> None:
         """Write the heading of a part below a blank row."""
         head = self.styles.number("head")
-        cells = {_NAME: One(head, self.say(word).rstrip(":：")), _TOLD: One(head, ""), _STATUS: One(head, "")}
+        cells = {_NAME: One(head, self.say(word).rstrip(":：")), _TEXT: One(head, ""), _STATUS: One(head, "")}
         self.bands.append(row(self.bands[-1].last_row + 2, cells, 20))
 
-    def line(self, name: One, told: str, status: tuple[str, str] | None = None, home: str = "") -> None:
-        """Write a name with what is told of it; `status` is a cell of Checks and its text."""
+    def line(self, name: str | One, text: str, status: tuple[str, str] | None = None, home: str = "") -> None:
+        """Write a name and a text about it; `status` is a cell of Checks and its text, `home` a link."""
         number = self.bands[-1].last_row + 1
-        cells = {_NAME: name, _TOLD: One(self.styles.number("line text", kind="long"), told)}
+        if isinstance(name, str):
+            name = One(self.styles.number("line name", kind="typed"), name)
+        cells = {_NAME: name, _TEXT: One(self.styles.number("line text", kind="long"), text)}
         if status is not None:
             cells[_STATUS] = One(self.styles.number("status", kind="text"), status[1], status[0])
             address = f"$C{number}"
@@ -101,14 +105,10 @@ class _AboutWriter:
             self.rules.append(ConditionalFormat(f"C{number}", f"LEN({address})>0", "bad"))
         if home:
             self.links[number, _NAME] = home.replace("$", "")
-        self.bands.append(row(number, cells, height({told: _WIDTHS[_TOLD]}) + 3))
-
-    def name(self, text: str) -> One:
-        """Return what stands at the left of a line."""
-        return One(self.styles.number("line name", kind="typed"), text)
+        self.bands.append(row(number, cells, height({text: _WIDTHS[_TEXT]}) + 3))
 
     def sheets(self) -> Iterator[tuple[str, str]]:
-        """Yield each sheet that is seen, with what it holds."""
+        """Yield the title of each visible sheet, with a text of what it holds."""
         yield CHECKS, self.say("checks told")
         for sheet in self.plan.sheets.values():
             yield sheet.name, sheet.title
@@ -117,9 +117,6 @@ class _AboutWriter:
             yield CHARTS, " · ".join(chart.title for chart in self.plan.charts)
         for table in self.plan.tables.values():
             if not table.sheet:
-                yield table.name, " · ".join(each for each in (table.label, _file(table)) if each)
+                parts = (table.label, table.source.name if table.source else "")
+                yield table.name, " · ".join(part for part in parts if part)
         yield DEFINITIONS, self.say("definitions told")
-
-
-def _file(table: PlannedTable) -> str:
-    return table.source.name if table.source else ""

@@ -9,7 +9,6 @@ import numpy as np
 
 from ledger.display.words import said
 from ledger.plan.plan import ID, Node, Plan, PlannedChart
-from ledger.workbook.formulas import outside
 from ledger.workbook.layout import Layout, cell, sheet_reference, span
 from ledger.workbook.pages import ChartObject, One, Page, Series, Side, row
 from ledger.workbook.styles import Styles, number_format
@@ -112,7 +111,7 @@ class _ChartWriter:
         """Return the cell that reads a name from the ledger sheet."""
         style = self.styles.number("lookup", number_format(self.node(name)))
         values = self.result.sheets[self.chart.sheet].values[name]
-        return One(style, values, outside(self.layout, self.chart.sheet, name))
+        return One(style, values, self.layout.cells(self.chart.sheet, name))
 
     def lines(self) -> Iterator[Series]:
         """Yield the series of each line, over its points on this page."""
@@ -129,10 +128,10 @@ class _ChartWriter:
         names = (self.chart.x, self.chart.y)
         count = len(self.result.sheets[sheet].ids)
         if not self.plan.sheets[sheet].axes:
-            x, y = (outside(self.layout, sheet, name) for name in names)
+            x, y = (self.layout.cells(sheet, name) for name in names)
             yield Series(f"{CHARTS}!{cell(1, self.start)}", x, y, side="right")
         elif count > _MOST_NAMED:
-            x, y = (outside(self.layout, sheet, name) for name in names)
+            x, y = (self.layout.cells(sheet, name) for name in names)
             told = on.header if self.node(self.chart.y).label == self.chart.y else on.header - 3
             yield Series(f"{sheet_reference(sheet)}!{cell(on.columns[self.chart.y], told)}", x, y)
         else:

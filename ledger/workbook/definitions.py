@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from ledger.display.words import said
 from ledger.evaluate.views import formula_text
-from ledger.plan.plan import Node, Plan, PrintedText, RowId, RowKey
+from ledger.plan.plan import Plan, PrintedText, RowId, RowKey
 from ledger.workbook.formulas import formula
-from ledger.workbook.layout import Layout, LedgerLayout, cell, sheet_reference
-from ledger.workbook.ledgersheet import is_short
-from ledger.workbook.pages import One, Page, column_width, height, row
-from ledger.xlsx.formulas import column_letters
+from ledger.workbook.pages import One, Page, column_width, height, lines, row
+from ledger.workbook.sheets import is_short
 from ledger.xlsx.places import DEFINITIONS
-from ledger.xlsx.sheetdata import ROW, Band
+from ledger.xlsx.sheetdata import ROW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from ledger.workbook.layout import Layout
     from ledger.workbook.styles import Styles
+    from ledger.xlsx.sheetdata import Band
 
 _HEADER, _FIRST = 3, 4
 _HEADS = ("symbol", "sheet", "label", "unit", "formula", "excel", "source")
@@ -41,77 +41,51 @@ def definition_rows(plan: Plan) -> dict[tuple[str, str], int]:
 def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
     """Return the page of definitions; each symbol links to its first cell."""
     head = styles.number("head")
-    bands = [
-        row(1, {1: One(styles.number("title"), f"{plan.title} · {said('definitions', plan.language)}")}, 22),
-        row(_HEADER, {i: One(head, said(word, plan.language)) for i, word in enumerate(_HEADS, 1)}),
-    ]
+    title = One(styles.number("title"), f"{plan.title} · {said('definitions', plan.language)}")
+    heads = {i: One(head, said(word, plan.language)) for i, word in enumerate(_HEADS, 1)}
+    bands, links = [row(1, {1: title}, 22), row(_HEADER, heads)], {}
     rows = definition_rows(plan)
-    told = {key: _told(plan, layout, *key) for key in rows}
+    texts = {key: _texts(plan, layout, *key) for key in rows}
     widths = {
-        i: column_width([texts[i - 1] for texts in told.values()] or [""], widest)
+        i: column_width([each[i - 1] for each in texts.values()], widest)
         for i, widest in enumerate(_WIDEST, 1)
     }
-    links = {}
     for (sheet, name), number in rows.items():
-        where = f"{sheet_reference(sheet)}!{_first_cell(layout, sheet, name)}"
-        bands.append(_row(number, told[sheet, name], where, widths, styles))
-        links[number, 1] = where.replace("$", "")
+        first = layout.cells(sheet, name).partition(":")[0]
+        bands.append(_row(number, texts[sheet, name], first, widths, styles))
+        links[number, 1] = first.replace("$", "")
     return Page(
-        DEFINITIONS,
-        tuple(bands),
-        widths,
-        links=links,
-        fold=_FIRST,
-        repeat=(_HEADER, _HEADER),
+        DEFINITIONS, tuple(bands), widths, links=links, fold=_FIRST, repeat=(_HEADER, _HEADER),
         width=len(_HEADS),
-    )
+    )  # fmt: skip
 
 
-def _row(number: int, texts: Sequence[str], where: str, widths: Mapping[int, float], styles: Styles) -> Band:
-    """Return what is said of one name; its formula in cells is read from the cell `where`."""
+def _row(number: int, texts: Sequence[str], first: str, widths: Mapping[int, float], styles: Styles) -> Band:
+    """Return the row of one name; its formula in cells is read from the first cell of the name."""
     cells = {i: One(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
     cells[1] = One(styles.number("symbol"), texts[0])
     if texts[_EXCEL - 1]:
-        cells[_EXCEL] = One(styles.number("code"), texts[_EXCEL - 1], f"_xlfn.FORMULATEXT({where})")
+        cells[_EXCEL] = One(styles.number("code"), texts[_EXCEL - 1], f"_xlfn.FORMULATEXT({first})")
     return row(number, cells, height({text: widths[i] for i, text in enumerate(texts, 1) if text}))
 
 
-def _first_cell(layout: Layout, sheet: str, name: str) -> str:
-    on = layout.sheets[sheet]
-    if name in on.block:
-        return cell(2, on.block[name])
-    return f"${column_letters(on.columns[name])}${on.first}"
-
-
-def _told(plan: Plan, layout: Layout, sheet: str, name: str) -> tuple[str, ...]:
-    """Return what the seven columns say of a name."""
+def _texts(plan: Plan, layout: Layout, sheet: str, name: str) -> tuple[str, ...]:
+    """Return symbol, sheet, label, unit, formula in names, formula in cells and source, the seven columns."""
     node = plan.sheets[sheet].nodes[name]
     label = node.label if node.label != name else ""
     text = formula(layout, sheet, node)
-    first = layout.sheets[sheet].first
-    excel = f"={text.replace(ROW, str(first))}" if text is not None else ""
-    return (name, sheet, label, node.unit, formula_text(node), excel, "\n".join(_sources(node)))
-
-
-def _sources(node: Node) -> Iterator[str]:
-    yield from (each for each in (node.source, node.note) if each)
+    excel = f"={text.replace(ROW, str(layout.sheets[sheet].first))}" if text is not None else ""
+    return (name, sheet, label, node.unit, formula_text(node), excel, lines(node.source, node.note))
 
 
 def linked(page: Page, plan: Plan, layout: Layout) -> Page:
-    """Return a ledger page whose headers and names link to their definitions."""
+    """Return a ledger page whose names, headers and long formulas above these link to their definitions."""
     on, nodes = layout.sheets[page.title], plan.sheets[page.title].nodes
     links = dict(page.links)
     for (sheet, name), number in definition_rows(plan).items():
         if sheet == page.title:
-            links |= dict.fromkeys(_heads(on, nodes[name]), f"{DEFINITIONS}!A{number}")
+            cells = [(on.block[name], 1)] if name in on.block else [(on.header, on.columns[name])]
+            if name in on.columns and not is_short(formula_text(nodes[name])):
+                cells.append((on.header - 1, on.columns[name]))
+            links |= dict.fromkeys(cells, f"{DEFINITIONS}!A{number}")
     return replace(page, links=links)
-
-
-def _heads(on: LedgerLayout, node: Node) -> Iterator[tuple[int, int]]:
-    """Yield the cells that lead to the definition of a name: its own, and that of a long formula above it."""
-    if node.name in on.block:
-        yield on.block[node.name], 1
-        return
-    yield on.header, on.columns[node.name]
-    if not is_short(formula_text(node)):
-        yield on.header - 1, on.columns[node.name]

@@ -12,7 +12,7 @@ from ledger.declarations.scenario import NUMBER
 from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedTable, PrintedText, RowField
 from ledger.values import Values, texts
 from ledger.xlsx.formulas import column_letters
-from ledger.xlsx.places import LADDER_HEADS, Places
+from ledger.xlsx.places import LADDER_HEADS, PUBLISHED, VALUE, Places
 from ledger.xlsx.record import BLOCK, FIRST, HEADS, ROWS
 
 if TYPE_CHECKING:
@@ -50,11 +50,6 @@ class LedgerLayout:
     first: int
     last: int
 
-    @property
-    def width(self) -> int:
-        """The last column of the table, 0 without one."""
-        return max(self.columns.values(), default=0)
-
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
@@ -75,21 +70,18 @@ class TableLayout:
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """The headers in the order of the columns."""
-        named = {self.keys: self.key, **{column: name for name, column in self._named()}}
-        return tuple(named[column] for column in sorted(named))
-
-    def _named(self) -> Iterable[tuple[str, int]]:
-        return (*self.parts.items(), *self.columns.items(), *self.documents.items())
+        """The headers of a table on its own sheet, in the order of the columns."""
+        return (self.key, *self.parts, *self.columns, *self.documents)
 
 
 @dataclass(frozen=True, slots=True)
 class RegionLayout:
-    """What is published of a block or of the rows of a worksheet: a row of its name, of names, of formulas.
+    """The record of a block or of the rows of a worksheet: a row of its name, of names, of formulas, values.
 
     `names` are the headers in the order of the columns, `start` is the first row, `count` how many values
-    each has.  Right of them, cells mark the rows in which the live value of one of the `marked` names
-    differs: those on which formulas over a range fail: with errors, empty or typed texts, huge numbers.
+    each name has, `live` the row of the first live value on the worksheet.  Right of the values, cells mark
+    the rows in which the live value of one of the `marked` names differs: those on which formulas over a
+    range fail: with errors, empty or typed texts, huge numbers.
     """
 
     sheet: str
@@ -98,6 +90,7 @@ class RegionLayout:
     marked: tuple[str, ...]
     start: int
     count: int
+    live: int
 
     @property
     def first(self) -> int:
@@ -110,12 +103,30 @@ class RegionLayout:
         return self.first + self.count - 1
 
     def column(self, name: str) -> int:
-        """Return the column of a name."""
+        """Return the column of a name, in the record and among the rows of the worksheet."""
         return 1 + self.names.index(name)
 
     def mark(self, name: str) -> int:
         """Return the column of the marks of a name."""
         return len(self.names) + 2 + self.marked.index(name)
+
+    def cells(self, name: str) -> str:
+        """Return the reference to the live values of a name: one cell of a block, or a range of rows."""
+        if self.kind == BLOCK:
+            return self.home(name)
+        return span(self.sheet, self.column(name), self.live, self.live + self.count - 1)
+
+    def home(self, name: str) -> str:
+        """Return the cell that a name is found by: its value in a block, or its header above the rows."""
+        column = self.column(name)
+        place = (VALUE, self.live + column - 1) if self.kind == BLOCK else (column, self.live - 1)
+        return f"{sheet_reference(self.sheet)}!{cell(*place)}"
+
+    def published(self, column: int) -> str:
+        """Return the reference to the values of the record in a column, of one cell for a block."""
+        if self.kind == BLOCK:
+            return f"{PUBLISHED}!{cell(column, self.first)}"
+        return span(PUBLISHED, column, self.first, self.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +150,14 @@ class Layout:
                 found[title] = Places({}, dict(enumerate(at.headers, 1)), at.first, at.last)
         return found
 
+    def region(self, sheet: str, name: str) -> RegionLayout:
+        """Return the record of the block or of the rows that a name of a worksheet is in."""
+        return next(each for each in self.regions if each.sheet == sheet and name in each.names)
+
+    def cells(self, sheet: str, name: str) -> str:
+        """Return the reference to the values of a name from another sheet: one cell, or a range of rows."""
+        return self.region(sheet, name).cells(name)
+
     def ladder_column(self, ladder: Ladder) -> int:
         """Return the first of the four columns of a ladder."""
         return 1 + self.ladders[ladder] * (len(LADDER_HEADS) + 1)
@@ -160,20 +179,23 @@ def lay_out(plan: Plan, result: Result) -> Layout:
 def _regions(
     plan: Plan, result: Result, sheets: Mapping[str, LedgerLayout], tables: Mapping[str, TableLayout]
 ) -> Iterable[RegionLayout]:
+    """Yield the record of each block and of the rows of each worksheet, one below the other."""
     start = FIRST
-    wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int]] = []
+    wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int, int]] = []
     for title, on in sheets.items():
-        values = result.sheets[title].values
-        wanted += [(title, BLOCK, tuple(on.block), tuple(on.block), 1)] if on.block else []
-        names, typed = tuple(on.columns), _typed(plan.sheets[title])
-        wanted += [(title, ROWS, names, _marked(names, values, typed), on.last - on.header)] if names else []
+        values, names, block = result.sheets[title].values, tuple(on.columns), tuple(on.block)
+        if block:
+            wanted.append((title, BLOCK, block, block, 1, BLOCK_HEADER + 1))
+        if names:
+            marked = _marked(names, values, _typed(plan.sheets[title]))
+            wanted.append((title, ROWS, names, marked, on.last - on.header, on.first))
     for title, at in tables.items():
         if at.sheet == title:
             names, values = (*at.parts, *at.columns, *at.documents), table_values(result.tables[title])
-            typed = {name for name in names if values[name].data.dtype == object}
-            wanted.append((title, ROWS, at.headers, _marked(names, values, typed), at.last - at.header))
-    for title, kind, names, marked, count in wanted:
-        yield RegionLayout(title, kind, names, marked, start, count)
+            marked = _marked(names, values, {name for name in names if values[name].data.dtype == object})
+            wanted.append((title, ROWS, at.headers, marked, at.last - at.header, at.first))
+    for title, kind, names, marked, count, live in wanted:
+        yield RegionLayout(title, kind, names, marked, start, count, live)
         start += HEADS + count + 1
 
 

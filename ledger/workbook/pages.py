@@ -134,6 +134,11 @@ def text_width(text: str) -> int:
     )
 
 
+def lines(*parts: str) -> str:
+    """Return the parts that are not empty, a line each, as a note or a wrapping cell holds them."""
+    return "\n".join(part for part in parts if part)
+
+
 def column_width(shown: Sequence[str], widest: float = _WIDEST) -> float:
     """Return a width in which every text can be read, within reason."""
     return min(max((*(text_width(each) + _ROOM for each in shown), _NARROWEST)), widest)
@@ -142,8 +147,8 @@ def column_width(shown: Sequence[str], widest: float = _WIDEST) -> float:
 def height(cells: Mapping[str, float], *, small: bool = False) -> float:
     """Return the height of a row whose texts wrap in columns of the widths given with them."""
     room, line = (_SMALL_ROOM, _SMALL_LINE) if small else (1.0, _LINE)
-    lines = (-(-text_width(text) // max(int((width - 1) * room), 1)) for text, width in cells.items())
-    return max(line * max(lines, default=1), _LINE)
+    counts = (-(-text_width(text) // max(int((width - 1) * room), 1)) for text, width in cells.items())
+    return max(line * max(counts, default=1), _LINE)
 
 
 def shown_values(values: Values, form: str) -> list[str]:

@@ -11,7 +11,7 @@ from ledger.display import rules
 from ledger.display.words import said
 from ledger.evaluate.views import heading_text, row_numbers
 from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedView, PrintedColumn
-from ledger.workbook.formulas import helpers, outside, plain_text
+from ledger.workbook.formulas import helper_formulas
 from ledger.workbook.layout import Layout, cell, span
 from ledger.workbook.pages import One, Page, column_width, row
 from ledger.xlsx.formulas import column_letters
@@ -187,7 +187,7 @@ class _ViewWriter:
 
     def named(self, name: str, spot: _PrintedSpot) -> tuple[dict[int, One], str]:
         """Return the helper cells of a name in a label, and the formula of its printed text."""
-        node, source = self.sheet.nodes[name], outside(self.layout, self.sheet.name, name)
+        node, source = self.sheet.nodes[name], self.layout.cells(self.sheet.name, name)
         if node.kind.kind == "text" and isinstance(node.how, Given):
             return {}, source
         return self.told(node.ladder, node.kind.kind, self.result.values[name], source, spot)
@@ -226,7 +226,7 @@ class _ViewWriter:
 
     def fetch(self, name: str, position: str | None) -> str:
         """Return the formula that fetches a name from the ledger sheet."""
-        source = outside(self.layout, self.sheet.name, name)
+        source = self.layout.cells(self.sheet.name, name)
         return f"INDEX({source},{position})" if position else source
 
     def printed(self, spot: _PrintedSpot, value: Values, fetched: str, first: int) -> dict[int, One]:
@@ -253,8 +253,8 @@ class _ViewWriter:
         x, *inner = (cell(first + i, spot.row) for i in range(_CELL_HELPERS))
         cells = {first: One(style, value, fetched)}
         if ladder is None or not ladder.steps:
-            return cells, plain_text(kind, x)
-        *formulas, last = helpers(self.layout, ladder, x, (inner[0], inner[1], inner[2]))
+            return cells, rules.excel_truth(x) if kind == "bool" else rules.excel_text(x)
+        *formulas, last = helper_formulas(self.layout, ladder, x, (inner[0], inner[1], inner[2]))
         worked = rules.worked(ladder, value)
         for i, (formula, each) in enumerate(zip(formulas, (worked.k, worked.y, worked.n), strict=True), 1):
             cells[first + i] = One(style, each, formula)

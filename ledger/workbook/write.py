@@ -26,13 +26,11 @@ from ledger.workbook.checks import checks_page
 from ledger.workbook.choices import choices
 from ledger.workbook.definitions import definitions_page, linked
 from ledger.workbook.drawing import scatter
-from ledger.workbook.ladders import display_page
+from ledger.workbook.hidden import display_page, published_page
 from ledger.workbook.layout import lay_out
-from ledger.workbook.ledgersheet import ledger_page
 from ledger.workbook.printed import printed_page
-from ledger.workbook.published import published_page
+from ledger.workbook.sheets import ledger_page, table_page
 from ledger.workbook.styles import Styles, rule_style
-from ledger.workbook.tablesheet import table_page
 from ledger.xlsx.package import assemble, check_names
 from ledger.xlsx.sheetdata import check_bands, dimension, sheet_data
 
