@@ -243,17 +243,18 @@ class _Reading:
     def _end_value(self, end: Marker) -> None:
         begin, self.value = self.value, None
         if begin is None:
-            hint = "the end of a block names it: ledger:end REPORT/VIEW"
-            self._report(end, "ledger:end ends nothing", hint)
+            self._report(
+                end, "ledger:end ends nothing", "the end of a block names it: ledger:end REPORT/VIEW"
+            )
             return
         path, *rule = [word.text for word in begin.words[1:]] or [""]
         if begin.line != end.line:
             what = f"value {path!r} ends on line {end.line}"
             self._report(begin, what, "a value and its end stand on one line")
             return
-        text, display = self.text[begin.stop : end.start], " ".join(rule)
+        text = self.text[begin.stop : end.start]
         self.values.append(
-            Value(path, display, text, begin.where, begin.line, begin.column, begin.stop, end.start)
+            Value(path, " ".join(rule), text, begin.where, begin.line, begin.column, begin.stop, end.start)
         )
 
 

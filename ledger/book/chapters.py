@@ -118,8 +118,9 @@ class _Content:
                 continue
             try:
                 if item.key not in self.rendered:
-                    text = self._block(item) if isinstance(item, Block) else self._value(item)
-                    self.rendered[item.key] = text
+                    self.rendered[item.key] = (
+                        self._block(item) if isinstance(item, Block) else self._value(item)
+                    )
                 found[item.key] = self.rendered[item.key]
             except LedgerError as error:
                 for problem in error.problems:
@@ -130,8 +131,7 @@ class _Content:
     def _block(self, block: Block) -> str:
         views = {f"{each}/{view.name}": view for each, of in self.reports.items() for view in of.views}
         if block.name not in views:
-            hint = near_and_all(block.name, views)
-            raise LedgerError(Problem(f"unknown view {block.name!r}", hint=hint))
+            raise LedgerError(Problem(f"unknown view {block.name!r}", hint=near_and_all(block.name, views)))
         press = self.reports[block.name.partition("/")[0]].press
         return render_block(press, views[block.name], block.medium)
 

@@ -60,8 +60,9 @@ class Templates:
             keep_trailing_newline=True,
         )
         # Where a cell holds the bare text, there is nothing to filter.
-        spelled = {name: medium.spelled for name, medium in MEDIA.items() if medium.spelled is not str}
-        environment.filters.update(spelled)
+        environment.filters.update(
+            {name: medium.spelled for name, medium in MEDIA.items() if medium.spelled is not str}
+        )
         return environment
 
 
@@ -100,8 +101,9 @@ def render(press: Press, views: tuple[TabulatedView, ...], problems: Problems) -
         own = _own_templates(view, problems)
         for name, medium in MEDIA.items():
             try:
-                text = _rendered(environments[medium.escapes], own.get(name), medium, press, view)
-                found[f"{view.name}.{name}"] = text
+                found[f"{view.name}.{name}"] = _rendered(
+                    environments[medium.escapes], own.get(name), medium, press, view
+                )
             except LedgerError as error:
                 problems.extend(error)
     return found

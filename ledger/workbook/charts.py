@@ -29,7 +29,7 @@ _WIDTHS = (30.0, 26.0, 22.0, 26.0, 22.0)
 _X, _Y = 3, 5
 #: Of more rows, points have no names of their own.
 _MOST_NAMED = 15
-# Of the height and of the width of a chart: what stands on one level, and what stands on one spot.
+# Of the height and of the width of a chart: points that are on one level, and points on one spot.
 _LEVEL, _CLOSE = 0.025, 0.02
 
 
@@ -37,10 +37,8 @@ def charts_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> P
     """Return the page of every chart, None if the report has none."""
     if not plan.charts:
         return None
-    title = f"{plan.title} · {said('charts', plan.language)}"
-    bands = [row(1, {1: One(styles.number("title"), title)}, 22)]
-    charts = []
-    start = _FIRST
+    title = One(styles.number("title"), f"{plan.title} · {said('charts', plan.language)}")
+    bands, charts, start = [row(1, {1: title}, 22)], [], _FIRST
     for chart in plan.charts:
         writer = _ChartWriter(plan, result, layout, styles, chart, start)
         charts.append(writer.drawn())
@@ -58,6 +56,8 @@ def charts_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> P
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ChartWriter:
+    """Writes one chart of a ledger sheet, from row `start` on, and the points of its lines below it."""
+
     plan: Plan
     result: Result
     layout: Layout
@@ -72,40 +72,35 @@ class _ChartWriter:
         return ChartObject(self.chart.title, *titles, self.chart.scale, series, self.start)
 
     def node(self, name: str) -> Node:
-        """Return what a name of the chart's sheet is."""
+        """Return the node of a name on the chart's sheet."""
         return self.plan.sheets[self.chart.sheet].nodes[name]
 
     def axis_title(self, name: str) -> str:
-        """Return what an axis says: the label of its name, and the unit."""
+        """Return the title of an axis: the label of its name, and the unit in brackets."""
         node = self.node(name)
         return f"{node.label} ({node.unit})" if node.unit else node.label
 
     def bands(self) -> Iterator[Band]:
         """Yield the chart's title, which it covers, and below it the points of its lines."""
-        name, told = self.styles.number("name"), self.styles.number("told", kind="text")
-        yield row(self.start, {1: One(name, self.chart.title)})
-        yield row(self.data(), self.heads())
-        number = self.data()
+        label, grey = self.styles.number("name"), self.styles.number("told", kind="text")
+        yield row(self.start, {1: One(label, self.chart.title)})
+        number = self.start + _TALL
+        yield row(number, self.heads())
         for each in self.chart.lines:
             for i, point in enumerate(each.points):
                 number += 1
-                cells = {1: One(name, each.label)} if i == 0 else {}
-                for column, of in zip((_X, _Y), point, strict=True):
-                    cells[column - 1] = One(told, of)
-                    cells[column] = self.value(of)
+                cells = {1: One(label, each.label)} if i == 0 else {}
+                for column, name in zip((_X, _Y), point, strict=True):
+                    cells |= {column - 1: One(grey, name), column: self.value(name)}
                 yield row(number, cells)
 
     def heads(self) -> dict[int, One]:
-        """Return what stands above the points of lines; nothing is seen of it without lines."""
+        """Return the heads above the points of lines; without lines an empty cell, which nobody sees."""
         if not self.chart.lines:
             return {1: One(self.styles.number("told"), "")}
         line, name = (said(word, self.plan.language) for word in ("line", "name"))
         heads = (line, name, self.axis_title(self.chart.x), name, self.axis_title(self.chart.y))
         return {i: One(self.styles.number("head"), text) for i, text in enumerate(heads, 1)}
-
-    def data(self) -> int:
-        """Return the row of the heads of the points."""
-        return self.start + _TALL
 
     def value(self, name: str) -> One:
         """Return the cell that reads a name from the ledger sheet."""
@@ -115,7 +110,7 @@ class _ChartWriter:
 
     def lines(self) -> Iterator[Series]:
         """Yield the series of each line, over its points on this page."""
-        first = self.data() + 1
+        first = self.start + _TALL + 1
         for each in self.chart.lines:
             last = first + len(each.points) - 1
             x, y = (span(CHARTS, column, first, last) for column in (_X, _Y))
@@ -126,14 +121,12 @@ class _ChartWriter:
         """Yield a series for each row, named by its id, or one for all if they are many."""
         sheet, on = self.chart.sheet, self.layout.sheets[self.chart.sheet]
         names = (self.chart.x, self.chart.y)
-        count = len(self.result.sheets[sheet].ids)
+        x, y = (self.layout.cells(sheet, name) for name in names)
         if not self.plan.sheets[sheet].axes:
-            x, y = (self.layout.cells(sheet, name) for name in names)
             yield Series(f"{CHARTS}!{cell(1, self.start)}", x, y, side="right")
-        elif count > _MOST_NAMED:
-            x, y = (self.layout.cells(sheet, name) for name in names)
-            told = on.header if self.node(self.chart.y).label == self.chart.y else on.header - 3
-            yield Series(f"{sheet_reference(sheet)}!{cell(on.columns[self.chart.y], told)}", x, y)
+        elif len(self.result.sheets[sheet].ids) > _MOST_NAMED:
+            label = on.header if self.node(self.chart.y).label == self.chart.y else on.header - 3
+            yield Series(f"{sheet_reference(sheet)}!{cell(on.columns[self.chart.y], label)}", x, y)
         else:
             for number, side in enumerate(self.sides()):
                 at = on.first + number
@@ -143,17 +136,15 @@ class _ChartWriter:
                 yield Series(name, x, y, side=side)
 
     def sides(self) -> Iterator[Side]:
-        """Yield where the name of each point stands, so that it hides no other point and no flat line."""
+        """Yield the side of each point that its name is on, so that it hides no point and no flat line."""
         x, y = (self.positions(axis) for axis in (0, 1))
         count = len(self.result.sheets[self.chart.sheet].ids)
         for i in range(count):
             level = np.abs(y - y[i]) < _LEVEL
             twin = level & (np.abs(x - x[i]) < _CLOSE)
             twin[count:] = False
-            if twin[i + 1 :].any():
-                yield "left"
-            else:
-                yield "below" if (level & (x > x[i]) & ~twin).any() else "right"
+            free: Side = "below" if (level & (x > x[i]) & ~twin).any() else "right"
+            yield "left" if twin[i + 1 :].any() else free
 
     def positions(self, axis: int) -> npt.NDArray[np.float64]:
         """Return how far along an axis each point stands, then each end of a line; 1 is the whole axis."""

@@ -1,4 +1,4 @@
-"""Drop-downs: each key that stands in a cell is chosen from the keys of the table it leads to."""
+"""Drop-downs: each key in a cell is chosen from the keys of the table that it is looked up in."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from ledger.workbook.layout import Layout, TableLayout, span
 from ledger.xlsx.places import VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from ledger.evaluate.evaluate import Result
     from ledger.workbook.pages import Area
 
@@ -22,33 +20,26 @@ def choices(plan: Plan, result: Result, layout: Layout) -> dict[str, dict[Area, 
     A table with several keys offers one of them only where no other table does and no value comes twice:
     a drop-down is a range, so that what is added to the table is offered too.
     """
+    wanted = [
+        (sheet, node.how.table, i, key, len(node.how.keys))
+        for sheet in plan.sheets.values()
+        for node in sheet.nodes.values()
+        if isinstance(node.how, Fetched)
+        for i, key in enumerate(node.how.keys)
+    ]
     found: dict[str, dict[Area, str]] = {}
-    several = []
-    for sheet in plan.sheets.values():
-        for node in sheet.nodes.values():
-            match node.how:
-                case Fetched(table=table, keys=(key,)):
-                    at = layout.tables[table]
-                    _offer(found, _cells(sheet, key, layout), at, at.keys)
-                case Fetched(table=table, keys=keys):
-                    several += [(sheet, key, table, i) for i, key in enumerate(keys)]
-    for sheet, key, table, i in several:
-        at = layout.tables[table]
-        for column in _distinct(plan.tables[table], result.tables[table].keys, at, i):
-            _offer(found, _cells(sheet, key, layout), at, column)
+    for sheet, table, part, key, parts in sorted(wanted, key=lambda each: each[-1] > 1):
+        at, cells = layout.tables[table], _cells(sheet, key, layout)
+        keys = result.tables[table].keys
+        column = at.keys if parts == 1 else _distinct(plan.tables[table], keys, at, part)
+        if cells and column:
+            title, area = cells
+            found.setdefault(title, {}).setdefault(area, span(at.sheet, column, at.first, at.last))
     return found
 
 
-def _offer(
-    found: dict[str, dict[Area, str]], cells: tuple[str, Area] | None, at: TableLayout, column: int
-) -> None:
-    if cells is not None:
-        title, area = cells
-        found.setdefault(title, {}).setdefault(area, span(at.sheet, column, at.first, at.last))
-
-
 def _cells(sheet: PlannedSheet, key: str, layout: Layout) -> tuple[str, Area] | None:
-    """Return where a key stands as a value: a key may be another one by default, or a field of a table."""
+    """Return the worksheet and the cells of a key; it may be another key by default, or a table's field."""
     on = layout.sheets[sheet.name]
     match sheet.nodes[key].how:
         case Given():
@@ -63,10 +54,8 @@ def _cells(sheet: PlannedSheet, key: str, layout: Layout) -> tuple[str, Area] | 
     return None
 
 
-def _distinct(table: PlannedTable, keys: tuple[str, ...], at: TableLayout, part: int) -> Iterator[int]:
-    """Yield the column of a part of a table's keys, if each of its values stands there once."""
-    header = table.source.key[part] if table.source else ""
-    typed: Mapping[str, int] = {field.column: at.columns[field.name] for field in table.typed}
-    column = at.parts.get(header) or typed.get(header)
-    if column and len({key.split("|")[part] for key in keys}) == len(keys):
-        yield column
+def _distinct(table: PlannedTable, keys: tuple[str, ...], at: TableLayout, part: int) -> int | None:
+    """Return the column of a part of a table's keys, None if a value comes twice in it."""
+    columns = {**at.parts, **{field.column: at.columns[field.name] for field in table.typed}}
+    is_distinct = len({key.split("|")[part] for key in keys}) == len(keys)
+    return columns.get(table.source.key[part]) if table.source and is_distinct else None

@@ -5,10 +5,10 @@ Left to their defaults the two smooth lines, hide axes, let an axis cross at 1 a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from openpyxl.chart import ScatterChart
-from openpyxl.chart.axis import ChartLines, NumericAxis
+from openpyxl.chart.axis import ChartLines, NumericAxis, Scaling
 from openpyxl.chart.data_source import AxDataSource, NumDataSource, NumRef, StrRef
 from openpyxl.chart.label import DataLabelList
 from openpyxl.chart.legend import Legend, LegendEntry
@@ -41,13 +41,12 @@ def scatter(chart: ChartObject) -> ScatterChart:
     found.title = _title(chart.title)
     found.width, found.height = _WIDTH, _HEIGHT
     is_log = chart.scale == "log"
-    found.x_axis = _axis(chart.x_title, NumericAxis(axId=_X, crossAx=_Y, axPos="b"), is_log=is_log)
-    found.y_axis = _axis(chart.y_title, NumericAxis(axId=_Y, crossAx=_X, axPos="l"), is_log=is_log)
-    found.series = [_drawn(number, each) for number, each in enumerate(chart.series)]
-    named = [i for i, each in enumerate(chart.series) if each.side]
-    entries = [LegendEntry(idx=i, delete=True) for i in named]
-    is_told = len(named) < len(chart.series)
-    found.legend = Legend(legendPos="b", legendEntry=entries, overlay=False) if is_told else None
+    found.x_axis = _axis(chart.x_title, _X, _Y, "b", is_log=is_log)
+    found.y_axis = _axis(chart.y_title, _Y, _X, "l", is_log=is_log)
+    found.series = [_series(number, each) for number, each in enumerate(chart.series)]
+    entries = [LegendEntry(idx=i, delete=True) for i, each in enumerate(chart.series) if each.side]
+    legend = Legend(legendPos="b", legendEntry=entries, overlay=False)
+    found.legend = legend if len(entries) < len(chart.series) else None
     return found
 
 
@@ -57,40 +56,33 @@ def _title(text: str) -> Title:
     return found
 
 
-def _axis(title: str, axis: NumericAxis, *, is_log: bool) -> NumericAxis:
-    axis.title = _title(title)
-    axis.delete = False
-    axis.crosses = "min"
+def _axis(title: str, number: int, crossed: int, side: Literal["b", "l"], *, is_log: bool) -> NumericAxis:
+    """Return an axis that crosses the other one at its least value, with a grid; by decades if it is log."""
+    axis = NumericAxis(
+        axId=number, crossAx=crossed, axPos=side, title=_title(title), delete=False, crosses="min",
+        majorTickMark="out", tickLblPos="low",
+        majorGridlines=ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill=_GRID, w=_THIN))),
+        majorUnit=_DECADE if is_log else None, scaling=Scaling(logBase=_DECADE if is_log else None),
+    )  # fmt: skip
     axis.number_format = "General"
-    axis.majorTickMark = "out"
-    axis.tickLblPos = "low"
-    axis.majorGridlines = ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill=_GRID, w=_THIN)))
-    if is_log:
-        axis.scaling.logBase = _DECADE
-        axis.majorUnit = _DECADE
     return axis
 
 
-def _drawn(number: int, series: Series) -> XYSeries:
-    found = XYSeries(
+def _series(number: int, series: Series) -> XYSeries:
+    """Return a series: a line without markers, or markers without a line, named beside them if so wanted."""
+    marks = GraphicalProperties(solidFill=_POINT, ln=LineProperties(solidFill=_POINT))
+    line = LineProperties(solidFill=_LINE, w=_THICK) if series.is_line else LineProperties(noFill=True)
+    return XYSeries(
         idx=number,
         order=number,
         tx=SeriesLabel(strRef=StrRef(f=series.name)),
         xVal=AxDataSource(numRef=NumRef(f=series.x)),
         yVal=NumDataSource(numRef=NumRef(f=series.y)),
         smooth=False,
+        marker=Marker(symbol="none") if series.is_line else Marker("circle", size=_MARKER, spPr=marks),
+        spPr=GraphicalProperties(ln=line),
+        dLbls=_name_beside(_SIDES[series.side]) if series.side else None,
     )
-    if series.is_line:
-        found.marker = Marker(symbol="none")
-        found.spPr = GraphicalProperties(ln=LineProperties(solidFill=_LINE, w=_THICK))
-        return found
-    fill = GraphicalProperties(solidFill=_POINT)
-    fill.line.solidFill = _POINT
-    found.marker = Marker(symbol="circle", size=_MARKER, spPr=fill)
-    found.spPr = GraphicalProperties(ln=LineProperties(noFill=True))
-    if series.side:
-        found.dLbls = _name_beside(_SIDES[series.side])
-    return found
 
 
 def _name_beside(position: str) -> DataLabelList:

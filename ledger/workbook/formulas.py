@@ -60,6 +60,6 @@ def helper_formulas(
     `cells` are those of k, y and n, which the formulas read from each other; the steps of the ladder are read
     from the hidden sheet.
     """
-    column, rows = layout.ladder_column(ladder), layout.ladder_rows(ladder)
+    column, *rows = layout.ladder(ladder)
     steps = rules.Ranges(*(span(DISPLAY, column + i, *rows) for i in range(len(LADDER_HEADS))))
     return rules.excel(ladder, x, *cells, steps)

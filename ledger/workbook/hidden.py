@@ -29,7 +29,7 @@ def display_page(layout: Layout, styles: Styles) -> Page:
     head, plain = styles.number("head"), styles.number("helper")
     rows: dict[int, dict[int, One]] = {}
     for ladder in layout.ladders:
-        column, first = layout.ladder_column(ladder), layout.ladder_rows(ladder)[0]
+        column, first, _ = layout.ladder(ladder)
         heads = {i: One(head, word) for i, word in enumerate(LADDER_HEADS, column)}
         rows.setdefault(first - 1, {}).update(heads)
         for number, step in enumerate(ladder.steps, first):

@@ -1,7 +1,8 @@
-"""Where everything stands in the workbook: sheets, rows and columns of names, tables and ladders."""
+"""The layout of the workbook: the rows and columns of names, tables, ladders and of the record."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ledger.declarations.scenario import NUMBER
-from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedTable, PrintedText, RowField
+from ledger.plan.plan import ID, Given, Node, Plan, PlannedSheet, PlannedTable, PrintedText, RowField
 from ledger.values import Values, texts
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import LADDER_HEADS, PUBLISHED, VALUE, Places
@@ -27,7 +28,7 @@ HELPERS = 3
 #: Rows of a block: title, basis, a blank one, the header.
 BLOCK_HEADER = 4
 _PLAIN_SHEET = re.compile(r"[A-Za-z_]+")
-# Label, unit and formula stand above the header.
+# Label, unit and formula are above the header.
 _ABOVE_HEADER = 3
 _DISPLAY_FIRST = 3
 _KEY = "key"
@@ -158,22 +159,18 @@ class Layout:
         """Return the reference to the values of a name from another sheet: one cell, or a range of rows."""
         return self.region(sheet, name).cells(name)
 
-    def ladder_column(self, ladder: Ladder) -> int:
-        """Return the first of the four columns of a ladder."""
-        return 1 + self.ladders[ladder] * (len(LADDER_HEADS) + 1)
-
-    def ladder_rows(self, ladder: Ladder) -> tuple[int, int]:
-        """Return the first and last row of a ladder."""
-        return _DISPLAY_FIRST, _DISPLAY_FIRST + len(ladder.steps) - 1
+    def ladder(self, ladder: Ladder) -> tuple[int, int, int]:
+        """Return the first of the four columns of a ladder on the hidden sheet, its first and last row."""
+        column = 1 + self.ladders[ladder] * (len(LADDER_HEADS) + 1)
+        return column, _DISPLAY_FIRST, _DISPLAY_FIRST + len(ladder.steps) - 1
 
 
 def lay_out(plan: Plan, result: Result) -> Layout:
     """Return where everything of a report stands."""
     sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
     tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
-    ladders = dict.fromkeys(_ladders(plan))
-    regions = tuple(_regions(plan, result, sheets, tables))
-    return Layout(sheets, tables, {ladder: i for i, ladder in enumerate(ladders)}, regions)
+    ladders = {ladder: i for i, ladder in enumerate(dict.fromkeys(_ladders(plan)))}
+    return Layout(sheets, tables, ladders, tuple(_regions(plan, result, sheets, tables)))
 
 
 def _regions(
@@ -183,11 +180,13 @@ def _regions(
     start = FIRST
     wanted: list[tuple[str, str, tuple[str, ...], tuple[str, ...], int, int]] = []
     for title, on in sheets.items():
-        values, names, block = result.sheets[title].values, tuple(on.columns), tuple(on.block)
+        values, nodes = result.sheets[title].values, plan.sheets[title].nodes
+        names, block = tuple(on.columns), tuple(on.block)
         if block:
             wanted.append((title, BLOCK, block, block, 1, BLOCK_HEADER + 1))
         if names:
-            marked = _marked(names, values, _typed(plan.sheets[title]))
+            fields = {each.name for each in nodes.values() if isinstance(each.how, RowField)}
+            marked = _marked(names, values, {name for name in fields if nodes[name].kind.kind == "text"})
             wanted.append((title, ROWS, names, marked, on.last - on.header, on.first))
     for title, at in tables.items():
         if at.sheet == title:
@@ -201,14 +200,8 @@ def _regions(
 
 def table_values(rows: TableRows) -> dict[str, Values]:
     """Return the values of a table's fields, and the texts of the columns that no field declares."""
-    told = rows.scenario.documents if rows.scenario else {}
-    return {**{name: texts(column) for name, column in told.items()}, **rows.fields}
-
-
-def _typed(sheet: PlannedSheet) -> set[str]:
-    """Return the texts that somebody typed into the rows of a sheet."""
-    nodes = sheet.nodes.items()
-    return {name for name, node in nodes if node.kind.kind == "text" and isinstance(node.how, RowField)}
+    documents = rows.scenario.documents if rows.scenario else {}
+    return {**{name: texts(column) for name, column in documents.items()}, **rows.fields}
 
 
 def _marked(names: Iterable[str], values: Mapping[str, Values], typed: Collection[str]) -> tuple[str, ...]:
@@ -228,61 +221,65 @@ def _is_clean(values: Values) -> bool:
 
 
 def _ledger(sheet: PlannedSheet, count: int) -> LedgerLayout:
+    """Return a ledger sheet: inputs first in its block, then its table, helper columns right of both."""
     constant = [name for name, node in sheet.nodes.items() if not node.varies]
-    inputs = [name for name in constant if isinstance(sheet.nodes[name].how, Given)]
-    computed = [name for name in constant if name not in inputs]
-    block = {name: BLOCK_HEADER + 1 + i for i, name in enumerate([*inputs, *computed])}
-    varying = [name for name, node in sheet.nodes.items() if node.varies]
-    columns = {name: 1 + i for i, name in enumerate(varying)}
+    # Inputs come first, each part in the order of the declarations.
+    constant.sort(key=lambda name: not isinstance(sheet.nodes[name].how, Given))
+    block = {name: number for number, name in enumerate(constant, BLOCK_HEADER + 1)}
+    varying = (name for name, node in sheet.nodes.items() if node.varies)
+    columns = {name: number for number, name in enumerate(varying, 1)}
     above = max(block.values(), default=BLOCK_HEADER - 2) + 1
     header = above + _ABOVE_HEADER + 1 if sheet.axes else 0
     right = max(len(columns), HELPERS + 1) + 2
-    shown = [name for name, node in sheet.nodes.items() if _has_ladder(node.how)]
-    helpers = {name: right + HELPERS * i for i, name in enumerate(shown)}
+    printed = (name for name, node in sheet.nodes.items() if _ladder(node))
+    helpers = {name: right + HELPERS * i for i, name in enumerate(printed)}
     return LedgerLayout(block, columns, helpers, header, header + 1, header + count)
 
 
-def _has_ladder(how: object) -> bool:
-    return isinstance(how, PrintedText) and how.ladder is not None and bool(how.ladder.steps)
+def _ladder(node: Node) -> Ladder | None:
+    """Return the ladder of a printed text, None if it has none, or one without steps."""
+    ladder = node.how.ladder if isinstance(node.how, PrintedText) else None
+    return ladder if ladder and ladder.steps else None
 
 
 def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayout]) -> TableLayout:
+    """Return a table: columns of its ledger sheet, or on its own keys, their parts, fields, documents."""
     if table.sheet:
         on = sheets[table.sheet]
         columns = {field.name: on.columns[field.name] for field in table.fields}
         return TableLayout(table.sheet, 1, {}, columns, {}, on.header, on.first, on.last, ID)
-    parts = table.source.key if table.source and len(table.source.key) > 1 else ()
+    keys = table.source.key if table.source else ()
+    parts = keys if len(keys) > 1 else ()
     declared = {field.column for field in table.typed}
-    shown = {part: 2 + i for i, part in enumerate(part for part in parts if part not in declared)}
-    columns = {field.name: 2 + len(shown) + i for i, field in enumerate(table.fields)}
-    header = 2 + _ABOVE_HEADER
-    own = table.source.key[0] if table.source and len(table.source.key) == 1 else _KEY
+    free = itertools.count(2)
+    shown = {part: next(free) for part in parts if part not in declared}
+    columns = {field.name: next(free) for field in table.fields}
+    own = keys[0] if len(keys) == 1 else _KEY
     # The CSV's own header of its keys, unless they are put together or it names a field.
     key = _KEY if own in columns else own
-    names = (key, *parts, *columns)
-    documents = {name: 1 + len(shown) + len(columns) + i for i, name in enumerate(_documents(rows, names), 1)}
+    documents = {name: next(free) for name in _documents(rows, (key, *parts, *columns))}
+    header = 2 + _ABOVE_HEADER
     last = header + len(rows.keys)
     return TableLayout(table.name, 1, shown, columns, documents, header, header + 1, last, key)
 
 
 def _documents(rows: TableRows, names: Iterable[str]) -> Iterable[str]:
-    """Yield the columns that tell something of the rows: numbers that no formula reads tell nothing."""
+    """Yield the columns with texts about the rows: numbers that no formula reads say nothing of them."""
     if rows.scenario is None:
         return
     taken = {name.casefold() for name in (*names, *rows.scenario.source.key)}
     for header, cells in rows.scenario.documents.items():
-        tells = any(cell and not NUMBER.fullmatch(cell) for cell in cells)
+        has_text = any(cell and not NUMBER.fullmatch(cell) for cell in cells)
         fits = header.strip() and header.isprintable() and len(header) <= _LONGEST_HEADER
-        if tells and fits and header.casefold() not in taken:
+        if has_text and fits and header.casefold() not in taken:
             taken.add(header.casefold())
             yield header
 
 
 def _ladders(plan: Plan) -> Iterable[Ladder]:
+    """Yield every ladder with steps: of printed texts on ledger sheets, of columns of views, of headings."""
     for sheet in plan.sheets.values():
-        for node in sheet.nodes.values():
-            if isinstance(node.how, PrintedText) and node.how.ladder and node.how.ladder.steps:
-                yield node.how.ladder
+        yield from filter(None, map(_ladder, sheet.nodes.values()))
     for view in plan.views:
         nodes = plan.sheets[view.sheet].nodes
         for column in view.columns:

@@ -12,14 +12,14 @@ from ledger.display.words import said
 from ledger.evaluate.views import heading_text, row_numbers
 from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedView, PrintedColumn
 from ledger.workbook.formulas import helper_formulas
-from ledger.workbook.layout import Layout, cell, span
+from ledger.workbook.layout import Layout, cell
 from ledger.workbook.pages import One, Page, column_width, row
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import PRINTED
 from ledger.xlsx.record import PrintedCell, line_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ledger.display.rules import Ladder
     from ledger.evaluate.evaluate import Result, SheetResult
@@ -36,7 +36,10 @@ _ROW_HELPERS, _CELL_HELPERS = 2, 4
 
 @dataclass(frozen=True, slots=True)
 class _PrintedSpot:
-    """A printed cell: where it stands, what it prints of which row of its sheet (None: a name of no row)."""
+    """A printed cell: its row and column, the first of its helper columns, and what it prints.
+
+    `number` is the row of its sheet that it prints, None for a name that does not vary by row.
+    """
 
     row: int
     column: int
@@ -51,8 +54,8 @@ def printed_page(
     """Return the page of every view that is short enough, and what each of its cells prints."""
     views = [view for view in plan.views if len(row_numbers(view, result.sheets[view.sheet])) <= LONGEST]
     widest = max((_visible(view, result) for view in views), default=1)
-    title = f"{plan.title} · {said('printed', plan.language)}"
-    bands: list[Band] = [row(1, {1: One(styles.number("title"), title)}, 22)]
+    title = One(styles.number("title"), f"{plan.title} · {said('printed', plan.language)}")
+    bands: list[Band] = [row(1, {1: title}, 22)]
     shown: dict[int, list[str]] = {}
     printed: list[PrintedCell] = []
     last, start = widest, _FIRST
@@ -62,21 +65,16 @@ def printed_page(
         bands += writer.bands(start)
         start = bands[-1].last_row + 3
         last = max(last, *(each.column for band in bands for each in band.columns))
-    bands += _told(plan, start, styles)
-    widths = {column: column_width(told, 60) for column, told in shown.items()}
+    limits = [said("limits", plan.language), *plan.limits] if plan.limits else []
+    for number, text in enumerate([said(plan.basis, plan.language), *limits], start):
+        bands.append(row(number, {1: One(styles.number("basis"), text)}))
+    widths = {column: column_width(texts, 60) for column, texts in shown.items()}
     grouped = (widest + 2, last) if last > widest else None
     return Page(PRINTED, tuple(bands), widths, helpers=grouped, repeat=(1, 1), width=widest), tuple(printed)
 
 
-def _told(plan: Plan, start: int, styles: Styles) -> Iterator[Band]:
-    """Yield what the numbers rest on and what they leave out."""
-    texts = [said(plan.basis, plan.language)]
-    texts += [said("limits", plan.language), *plan.limits] if plan.limits else []
-    for number, text in enumerate(texts, start):
-        yield row(number, {1: One(styles.number("basis"), text)})
-
-
 def _visible(view: PlannedView, result: Result) -> int:
+    """Return how many columns of the page a view fills, its helper columns not counted."""
     if view.kind == "record":
         return 2
     if view.kind == "matrix":
@@ -86,11 +84,17 @@ def _visible(view: PlannedView, result: Result) -> int:
 
 
 def _printed(column: PrintedColumn, values: Values) -> list[str]:
+    """Return values as a column prints them, by its ladder if it has one."""
     return rules.printed(column.ladder or rules.Ladder(()), values)
 
 
 @dataclass(slots=True, eq=False)
 class _ViewWriter:
+    """Writes one view; `shown` collects the texts of each column, `cells_printed` what each cell prints.
+
+    Helper cells begin in the column `right`, which is the same for all views.
+    """
+
     view: PlannedView
     sheet: PlannedSheet
     result: SheetResult
@@ -98,7 +102,7 @@ class _ViewWriter:
     styles: Styles
     right: int
     shown: dict[int, list[str]]
-    cells_told: list[PrintedCell]
+    cells_printed: list[PrintedCell]
 
     def bands(self, start: int) -> Iterator[Band]:
         """Yield the rows of the view from row `start` on: its title, its heading, its cells."""
@@ -106,7 +110,7 @@ class _ViewWriter:
         heading, spots = {"table": self.table, "record": self.record, "matrix": self.matrix}[self.view.kind](
             start + 1
         )
-        rows: dict[int, dict[int, One]] = {start + 1: heading} if heading else {}
+        rows = {start + 1: heading}
         for spot in spots:
             rows.setdefault(spot.row, {}).update(self.cells(spot))
         for number in {spot.row for spot in spots}:
@@ -178,96 +182,75 @@ class _ViewWriter:
         for before, name in column.heading:
             parts.append(_quoted(before))
             if name:
-                inner, told = self.named(name, replace(spot, helper=_free(cells, spot.helper)))
+                helper = max((spot.helper - 1, *cells)) + 1
+                inner, formula = self.named(name, replace(spot, helper=helper))
                 cells |= inner
-                parts.append(told)
-        live = any(name for _, name in column.heading)
-        formula = "&".join(part for part in parts if part) if live else None
-        return {**cells, spot.column: One(self.styles.number("head"), text, formula)}
+                parts.append(formula)
+        live = "&".join(part for part in parts if part) if any(name for _, name in column.heading) else None
+        return {**cells, spot.column: One(self.styles.number("head"), text, live)}
 
     def named(self, name: str, spot: _PrintedSpot) -> tuple[dict[int, One], str]:
         """Return the helper cells of a name in a label, and the formula of its printed text."""
         node, source = self.sheet.nodes[name], self.layout.cells(self.sheet.name, name)
         if node.kind.kind == "text" and isinstance(node.how, Given):
             return {}, source
-        return self.told(node.ladder, node.kind.kind, self.result.values[name], source, spot)
+        return self.helpers(node.ladder, node.kind.kind, self.result.values[name], source, spot)
 
     def cells(self, spot: _PrintedSpot) -> dict[int, One]:
-        """Return the printed cell and its helper cells."""
-        node = self.sheet.nodes[spot.printed.node]
+        """Return the printed cell and its helper cells: id and position of its row, then x, k, y, n."""
+        node, kind, first = self.sheet.nodes[spot.printed.node], self.view.kind, spot.helper
         cells: dict[int, One] = {}
-        first = spot.helper
-        if self.view.kind == "record":
+        if kind == "record":
             right = first + _ROW_HELPERS + _CELL_HELPERS
             cells |= self.heading(spot.printed, replace(spot, column=1, helper=right))
-        position = None
+        source, number = self.layout.cells(self.sheet.name, node.name), 0
         if spot.number is not None and node.varies:
-            at = self.right if self.view.kind == "table" else first
-            first = first if self.view.kind == "table" else first + _ROW_HELPERS
-            position = cell(at + 1, spot.row)
-            cells |= self.row_helpers(spot, at)
-        elif self.view.kind == "matrix":
+            at, number = self.right if kind == "table" else first, spot.number
+            cells |= self.row_helpers(spot.row, number, at)
+            source = f"INDEX({source},{cell(at + 1, spot.row)})"
+            first += 0 if kind == "table" else _ROW_HELPERS
+        elif kind == "matrix":
             first += _ROW_HELPERS
-        number = spot.number if node.varies and spot.number is not None else 0
         value = self.result.values[node.name].take(slice(number, number + 1))
-        return cells | self.printed(spot, value, self.fetch(node.name, position), first)
+        return cells | self.printed(replace(spot, helper=first), value, source)
 
-    def row_helpers(self, spot: _PrintedSpot, at: int) -> dict[int, One]:
-        """Return the id of a row and where the ledger sheet has it now."""
-        style, number = self.styles.number("helper", kind="typed"), spot.number or 0
-        on = self.layout.sheets[self.sheet.name]
-        ids = span(self.sheet.name, on.columns[ID], on.first, on.last)
-        return {
-            at: One(style, self.result.ids[number]),
-            at + 1: One(
-                self.styles.number("helper"), float(number + 1), f"MATCH({cell(at, spot.row)},{ids},0)"
-            ),
-        }
+    def row_helpers(self, at_row: int, number: int, at: int) -> dict[int, One]:
+        """Return the id of a row, in column `at`, and the formula of its position on the ledger sheet."""
+        style, ids = self.styles.number("helper", kind="typed"), self.layout.cells(self.sheet.name, ID)
+        position = f"MATCH({cell(at, at_row)},{ids},0)"
+        own = One(style, self.result.ids[number])
+        return {at: own, at + 1: One(self.styles.number("helper"), float(number + 1), position)}
 
-    def fetch(self, name: str, position: str | None) -> str:
-        """Return the formula that fetches a name from the ledger sheet."""
-        source = self.layout.cells(self.sheet.name, name)
-        return f"INDEX({source},{position})" if position else source
-
-    def printed(self, spot: _PrintedSpot, value: Values, fetched: str, first: int) -> dict[int, One]:
-        """Return x, k, y, n and the printed text of one cell."""
+    def printed(self, spot: _PrintedSpot, value: Values, source: str) -> dict[int, One]:
+        """Return x, k, y, n and the printed text of one cell; the head of a matrix column has its label."""
         printed, column = spot.printed, spot.column
         (text,) = _printed(printed, value)
-        cells, formula = self.told(printed.ladder, printed.kind, value, fetched, replace(spot, helper=first))
+        cells, formula = self.helpers(printed.ladder, printed.kind, value, source, spot)
         look = "printed" if value.data.dtype == np.float64 and self.view.kind != "record" else "printed text"
-        if self._is_top(spot):
+        if self.view.kind == "matrix" and printed is self.view.columns[1]:
             look = "head"
             before = f"{heading_text(printed, self.sheet, self.result)} "
             text, formula = before + text, f"{_quoted(before)}&{formula}"
         self.shown.setdefault(column, []).append(text)
         row_id = "" if spot.number is None else self.result.ids[spot.number]
         address = f"{column_letters(column)}{spot.row}"
-        self.cells_told.append(PrintedCell(address, self.view.name, row_id, printed.name, text))
+        self.cells_printed.append(PrintedCell(address, self.view.name, row_id, printed.name, text))
         return {**cells, column: One(self.styles.number(look), text, formula)}
 
-    def told(
-        self, ladder: Ladder | None, kind: str, value: Values, fetched: str, spot: _PrintedSpot
+    def helpers(
+        self, ladder: Ladder | None, kind: str, value: Values, source: str, spot: _PrintedSpot
     ) -> tuple[dict[int, One], str]:
         """Return the cells x, k, y, n, from column `spot.helper` on, and the formula of the printed text."""
         first, style = spot.helper, self.styles.number("helper")
-        x, *inner = (cell(first + i, spot.row) for i in range(_CELL_HELPERS))
-        cells = {first: One(style, value, fetched)}
+        x, k, y, n = (cell(first + i, spot.row) for i in range(_CELL_HELPERS))
+        own = One(style, value, source)
         if ladder is None or not ladder.steps:
-            return cells, rules.excel_truth(x) if kind == "bool" else rules.excel_text(x)
-        *formulas, last = helper_formulas(self.layout, ladder, x, (inner[0], inner[1], inner[2]))
+            return {first: own}, rules.excel_truth(x) if kind == "bool" else rules.excel_text(x)
+        *formulas, text = helper_formulas(self.layout, ladder, x, (k, y, n))
         worked = rules.worked(ladder, value)
-        for i, (formula, each) in enumerate(zip(formulas, (worked.k, worked.y, worked.n), strict=True), 1):
-            cells[first + i] = One(style, each, formula)
-        return cells, last
-
-    def _is_top(self, spot: _PrintedSpot) -> bool:
-        """Whether a spot is the heading of a matrix column."""
-        return self.view.kind == "matrix" and spot.printed is self.view.columns[1]
-
-
-def _free(cells: Iterable[int], first: int) -> int:
-    """Return the column right of all `cells`, `first` or further right."""
-    return max((first - 1, *cells)) + 1
+        inner = zip((worked.k, worked.y, worked.n), formulas, strict=True)
+        ones = (own, *(One(style, each, formula) for each, formula in inner))
+        return dict(enumerate(ones, first)), text
 
 
 def _quoted(text: str) -> str:

@@ -6,7 +6,7 @@ A ledger sheet has a block above its table, with a row for each name that does n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ledger.display import rules
 from ledger.display.words import said
@@ -96,7 +96,7 @@ class _LedgerWriter:
         bands = [*self.top(), *self.block()]
         table, repeat = None, (1, BLOCK_HEADER)
         if self.sheet.axes:
-            bands += [*self.above(widths), self.header(), self.rows()]
+            bands += [*self.heads(widths), self.rows()]
             table = SheetTable(f"{self.sheet.name}_rows", tuple(on.columns), on.header, on.last)
             repeat = (on.header - 3, on.header)
         helpers = [*on.helpers.values()]
@@ -114,9 +114,9 @@ class _LedgerWriter:
                 letters = column_letters(self.on.columns.get(name, 2))
                 first, last = (self.on.block.get(name, row_) for row_ in (self.on.first, self.on.last))
                 at = f"${letters}{first}"
-                for value, claim_look in ((0, "bad"), (1, "good")):
+                for value, verdict in ((0, "bad"), (1, "good")):
                     area, condition = f"{letters}{first}:{letters}{last}", f"AND(ISNUMBER({at}),{at}={value})"
-                    yield ConditionalFormat(area, condition, claim_look)
+                    yield ConditionalFormat(area, condition, verdict)
 
     def top(self) -> Iterator[Band]:
         """Yield the title, the basis and the heads of the block."""
@@ -136,17 +136,17 @@ class _LedgerWriter:
             is_long = isinstance(first, str) and text_width(first) > _BLOCK_VALUE
             cells = {
                 1: One(self.styles.number("name"), name),
-                2: self.cells(node, wraps=is_long and not isinstance(node.how, Given)),
+                2: self.cells(node, "long" if is_long and not isinstance(node.how, Given) else ""),
                 3: One(self.styles.number("unit"), node.unit),
                 4: One(self.styles.number("told"), _definition(node)),
             }
             tall = height({str(first): _BLOCK_VALUE}) if is_long else None
             yield row(number, cells | self.helpers(node), tall)
 
-    def cells(self, node: Node, *, wraps: bool = False) -> One:
-        """Return the cells of a node, one or a column of them, with their formula; a long text wraps."""
-        wraps = wraps and node.kind.kind == "text"
-        style = self.styles.number(look(node), GENERAL, "long") if wraps else _style(node, self.styles)
+    def cells(self, node: Node, kind: Literal["", "long"] = "") -> One:
+        """Return the cells of a node, one or a column of them, with their formula; a "long" text wraps."""
+        is_text = kind and node.kind.kind == "text"
+        style = self.styles.number(look(node), GENERAL, "long") if is_text else _style(node, self.styles)
         return One(style, self.result.values[node.name], formula(self.layout, self.sheet.name, node))
 
     def helpers(self, node: Node) -> dict[int, One]:
@@ -163,19 +163,18 @@ class _LedgerWriter:
                 }
         return {}
 
-    def above(self, widths: Mapping[int, float]) -> Iterator[Band]:
-        """Yield labels, units and formulas, the three rows above the table's header."""
+    def heads(self, widths: Mapping[int, float]) -> Iterator[Band]:
+        """Yield labels, units and formulas, the three rows above the table's header, and the header."""
         nodes = {column: self.sheet.nodes[name] for name, column in self.on.columns.items()}
         labels = {column: _label(node) for column, node in nodes.items()}
         units = {column: node.unit for column, node in nodes.items()}
-        formulas = {column: _short(formula_text(node)) for column, node in nodes.items()}
+        formulas = {
+            column: text if is_short(text := formula_text(node)) else f"→ {DEFINITIONS}"
+            for column, node in nodes.items()
+        }
         rows = {"label": labels, "unit": units, "formula": formulas}
-        return _above(self.on.header, rows, widths, self.styles)
-
-    def header(self) -> Band:
-        """Return the table's header: the declared names."""
-        head = self.styles.number("column head")
-        return row(self.on.header, {column: One(head, name) for name, column in self.on.columns.items()})
+        heads = {column: (name, "column head") for name, column in self.on.columns.items()}
+        return _heads(self.on.header, rows, heads, widths, self.styles)
 
     def rows(self) -> Band:
         """Return all rows of the table, helper cells at the right."""
@@ -218,16 +217,24 @@ class _LedgerWriter:
         return found
 
 
-def _above(
-    header: int, rows: Mapping[str, Mapping[int, str]], widths: Mapping[int, float], styles: Styles
+def _heads(
+    header: int,
+    rows: Mapping[str, Mapping[int, str]],
+    heads: Mapping[int, tuple[str, str]],
+    widths: Mapping[int, float],
+    styles: Styles,
 ) -> Iterator[Band]:
-    """Yield a row of texts for each look, by column, the last of them right above the header."""
+    """Yield a row of texts by column for each look, the last of them above the header, and the header.
+
+    `heads` are the name and the look of each column; a row without texts is left out.
+    """
     for number, (name, cells) in enumerate(rows.items(), header - len(rows)):
         if cells:
             wrapped = {text: widths[column] for column, text in cells.items()}
             style = styles.number(name)
             ones = {column: One(style, text) for column, text in cells.items()}
             yield row(number, ones, height(wrapped, small=name == "formula"))
+    yield row(header, {column: One(styles.number(head), name) for column, (name, head) in heads.items()})
 
 
 def _style(node: Node, styles: Styles) -> int:
@@ -254,10 +261,6 @@ def _facts(node: Node) -> str:
     return lines(node.unit, bounds.strip(), computed, node.source)
 
 
-def _short(text: str) -> str:
-    return text if is_short(text) else f"→ {DEFINITIONS}"
-
-
 def is_short(text: str) -> bool:
     """Whether a formula in names is short enough to stand above its column."""
     return len(text) <= _SHORT_FORMULA
@@ -276,11 +279,10 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
         bands.append(row(2, {1: One(styles.number("basis"), table.source.name)}))
     labels = {at.columns[field.name]: _label(field) for field in table.fields if _label(field)}
     units = {at.columns[field.name]: field.unit for field in table.fields if field.unit}
-    bands += _above(at.header, {"label": labels, "unit": units}, widths, styles)
-    looks = dict.fromkeys(at.documents.values(), "document head")
-    heads = enumerate(at.headers, 1)
-    header = {i: One(styles.number(looks.get(i, "column head")), name) for i, name in heads}
-    bands += [row(at.header, header), Band(at.first, tuple(cells for cells, _, _ in columns))]
+    documents = dict.fromkeys(at.documents.values(), "document head")
+    heads = {i: (name, documents.get(i, "column head")) for i, name in enumerate(at.headers, 1)}
+    bands += _heads(at.header, {"label": labels, "unit": units}, heads, widths, styles)
+    bands.append(Band(at.first, tuple(cells for cells, _, _ in columns)))
     return Page(
         table.name, tuple(bands), widths, _table_notes(table, rows, at, notes),
         table=SheetTable(f"{table.name}_rows", at.headers, at.header, at.last),

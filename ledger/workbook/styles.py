@@ -73,7 +73,7 @@ LOOKS: Mapping[str, Look] = {
 }
 
 
-#: The colour and the fill of cells by what stands in them.
+#: The colour and the fill of cells in which a condition holds.
 RULE_LOOKS: Mapping[str, tuple[str, str]] = {
     "good": ("1B5E20", "DFF2E1"),
     "bad": ("9C1C1C", "FBDDDD"),
@@ -82,7 +82,7 @@ RULE_LOOKS: Mapping[str, tuple[str, str]] = {
 
 
 def rule_style(look: str) -> DifferentialStyle:
-    """Return what a rule makes of a cell."""
+    """Return the differential style, colour and fill, of a conditional format."""
     color, fill = RULE_LOOKS[look]
     # Only here a spreadsheet takes a solid fill from the background.
     return DifferentialStyle(font=Font(color=color), fill=PatternFill(bgColor=fill))
@@ -130,25 +130,26 @@ class Styles:
         return number
 
 
+_ROLES = {
+    Given: "input",
+    RowField: "input",
+    Fetched: "lookup",
+    RowId: "id",
+    RowKey: "id",
+    Claimed: "claim",
+}
+
+
 def look(node: Node) -> str:
-    """Return the role a cell plays: input, lookup, computed, id."""
-    match node.how:
-        case Given() | RowField():
-            return "input"
-        case Fetched():
-            return "lookup"
-        case RowId() | RowKey():
-            return "id"
-        case Claimed():
-            return "claim"
-    return "computed"
+    """Return the look of a node's cells by their role: input, lookup, id, claim, or else computed."""
+    return _ROLES.get(type(node.how), "computed")
 
 
 def content(node: Node) -> Content:
     """Return the kind of content that a node's cells have: typed text, text of a formula, or a number."""
     if node.kind.kind != "text":
         return "number"
-    return "typed" if isinstance(node.how, Given | RowField | RowId | RowKey) else "text"
+    return "typed" if look(node) in {"input", "id"} else "text"
 
 
 def number_format(node: Node) -> str:

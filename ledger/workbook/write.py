@@ -67,8 +67,8 @@ def workbook_bytes(plan: Plan, result: Result, origins: Mapping[str, str]) -> by
     workbook.calculation = CalcProperties(fullCalcOnLoad=True)
     workbook.properties.title = plan.title
     workbook.properties.creator = _AUTHOR
+    properties = workbook.custom_doc_props  # type: ignore[attr-defined]  # newer than the stubs
     for name, digest in origins.items():
-        properties = workbook.custom_doc_props  # type: ignore[attr-defined]  # newer than the stubs
         properties.append(StringProperty(name=name, value=digest))
     shell = io.BytesIO()
     with warnings.catch_warnings():
@@ -102,7 +102,7 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
 
 
 def _shell(sheet: Worksheet, page: Page) -> None:
-    """Put around the rows of a page all that is not a row."""
+    """Give a worksheet all of a page but its rows: widths, notes, links, drop-downs, formats, charts."""
     for column, width in page.widths.items():
         sheet.column_dimensions[get_column_letter(column)].width = round(width, 2)
     if page.helpers:
@@ -111,10 +111,9 @@ def _shell(sheet: Worksheet, page: Page) -> None:
     for place, text in sorted(page.notes.items()):
         sheet.cell(*place).comment = _note(text)
     for place, target in sorted(page.links.items()):
-        title, _, address = target.rpartition("!")
         cell = sheet.cell(*place)
         # A link of the whole workbook; `location` keeps it inside.
-        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=f"{title}!{address}")
+        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=target)
     for (top, bottom, at), source in sorted(page.choices.items()):
         choice = DataValidation(type="list", formula1=source, allow_blank=False)
         choice.add(f"{get_column_letter(at)}{top}:{get_column_letter(at)}{bottom}")
@@ -132,13 +131,14 @@ def _shell(sheet: Worksheet, page: Page) -> None:
 
 
 def _note(text: str) -> Comment:
+    """Return a note that is high enough for its lines, which wrap."""
     lines = sum(1 + len(line) // _LINE_LETTERS for line in text.split("\n"))
     return Comment(text, _AUTHOR, width=_NOTE_WIDTH, height=_NOTE_LINE * (lines + 1))
 
 
 def _table(table: SheetTable) -> Table:
-    last = get_column_letter(len(table.headers))
-    area = f"A{table.header}:{last}{table.last}"
+    """Return openpyxl's table object, with a filter and striped rows."""
+    area = f"A{table.header}:{get_column_letter(len(table.headers))}{table.last}"
     return Table(
         displayName=table.name,
         ref=area,
@@ -150,7 +150,7 @@ def _table(table: SheetTable) -> Table:
 
 
 def _view(sheet: Worksheet, page: Page) -> None:
-    """Set what the screen and the printer show."""
+    """Set gridlines, frozen panes, the printed area with its repeated rows, and whether a sheet is hidden."""
     sheet.sheet_view.showGridLines = False
     if page.fold:
         sheet.freeze_panes = f"B{page.fold}"
