@@ -124,7 +124,7 @@ _WARNED = {
 
 
 def warnings(chapter: Chapter) -> tuple[Problem, ...]:
-    """Return a problem for each value that begins a line or stands in a heading: it works, yet surprises."""
+    """Return a problem for each value that begins a line or is in a heading: it works, yet surprises."""
     return tuple(
         Problem(f"value {value.path!r} {what}", Place(chapter.name, value.line, value.column), hint)
         for value in chapter.values

@@ -65,6 +65,6 @@ def _inline_tokens(text: str, references: Mapping[str, object]) -> list[object]:
 
 
 def _cells(row: str) -> list[str]:
-    """Return the cells of a table's row; those beyond the headings are not shown, yet somebody wrote them."""
+    """Return the cells of a table's row; those beyond the headings are not rendered, but were written."""
     cells = _CELL_END.split(row.strip(" \t>").removeprefix("|").removesuffix("|"))
     return [cell.strip() for cell in cells]

@@ -57,7 +57,7 @@ class Marker:
     """A comment that begins with `ledger:`: the words after it, its offsets, its line and column from 1.
 
     `before` and `after` are the rest of its line.  `where` is "raw" (it makes its line raw HTML), "html" (it
-    stands in raw HTML), "heading" or "text".
+    is inside raw HTML), "heading" or "text".
     """
 
     words: tuple[MarkerWord, ...]
@@ -86,9 +86,9 @@ def markers(text: str, *, mdx: bool = False) -> tuple[Marker, ...]:
     numbered = pattern.sub(lambda _: f"<!--{_TAG}{next(numbers)}{_TAG}", text.removeprefix("\ufeff"))
     if mdx:
         numbered = numbered.replace("{/*", "<!--").replace("*/}", "-->")
-    standing = _standing(numbered.replace("\r\n", "\n").replace("\r", "\n"))
+    places = _places(numbered.replace("\r\n", "\n").replace("\r", "\n"))
     found, line, counted = [], 1, 0
-    for number, where in sorted(standing.items()):
+    for number, where in sorted(places.items()):
         line += _line_ends(text, counted, starts[number])
         counted = starts[number]
         found.append(_marker(text, counted, line, where))
@@ -119,8 +119,8 @@ def _marker(text: str, start: int, line: int, where: str) -> Marker:
     )
 
 
-def _standing(text: str) -> dict[int, str]:
-    """Return where every numbered marker stands that is no example."""
+def _places(text: str) -> dict[int, str]:
+    """Return the place of each numbered marker that is no example: raw, html, heading or text."""
     found: dict[int, str] = {}
     root = at = 0  # at `root`, a line begins and no block is open
     last = text.rfind(f"<!--{_TAG}")
@@ -142,7 +142,7 @@ def _standing(text: str) -> dict[int, str]:
 
 
 def _opens(text: str, line: int, at: int) -> bool:
-    """Whether what stands `at` a place may open a block that a blank line does not end, or is a marker."""
+    """Whether the text `at` a place may open a block that a blank line does not end, or is a marker."""
     if text.startswith(f"<!--{_TAG}", at):
         return True
     if text[line:at].strip(" "):
@@ -232,7 +232,7 @@ def _ends_with_paragraph(tokens: Sequence[Token], line: int) -> bool:
 
 
 def _note(tokens: Sequence[Token], references: Mapping[str, object], found: dict[int, str]) -> None:
-    """Note where each numbered marker among the tokens stands."""
+    """Add the place of each numbered marker among the tokens to `found`."""
     before = ""
     for token in tokens:
         if token.type == "html_block":

@@ -122,7 +122,7 @@ def render_block(press: Press, view: TabulatedView, word: str) -> str:
 
 
 def render_text(press: Press, view: TabulatedView, medium: str) -> str:
-    """Return a view in one medium, by the ending of its files, without what only a file of its own says."""
+    """Return a view in the medium of an ending, without the basis that only a file of its own has."""
     row = MEDIA[medium]
     own = _own_templates(view, Problems()).get(medium)
     environment = press.templates.environment(escape=row.escapes)

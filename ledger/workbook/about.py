@@ -100,9 +100,8 @@ class _AboutWriter:
         cells = {_NAME: name, _TEXT: One(self.styles.number("line text", kind="long"), text)}
         if status is not None:
             cells[_STATUS] = One(self.styles.number("status", kind="text"), status[1], status[0])
-            address = f"$C{number}"
-            self.rules.append(ConditionalFormat(f"C{number}", f'{address}="{self.say("holds")}"', "good"))
-            self.rules.append(ConditionalFormat(f"C{number}", f"LEN({address})>0", "bad"))
+            self.rules.append(ConditionalFormat(f"C{number}", f'$C{number}="{self.say("holds")}"', "good"))
+            self.rules.append(ConditionalFormat(f"C{number}", f"LEN($C{number})>0", "bad"))
         if home:
             self.links[number, _NAME] = home.replace("$", "")
         self.bands.append(row(number, cells, height({text: _WIDTHS[_TEXT]}) + 3))

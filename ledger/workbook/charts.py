@@ -82,7 +82,7 @@ class _ChartWriter:
 
     def bands(self) -> Iterator[Band]:
         """Yield the chart's title, which it covers, and below it the points of its lines."""
-        label, grey = self.styles.number("name"), self.styles.number("told", kind="text")
+        label, grey = self.styles.number("name"), self.styles.number("detail", kind="text")
         yield row(self.start, {1: One(label, self.chart.title)})
         number = self.start + _TALL
         yield row(number, self.heads())
@@ -97,7 +97,7 @@ class _ChartWriter:
     def heads(self) -> dict[int, One]:
         """Return the heads above the points of lines; without lines an empty cell, which nobody sees."""
         if not self.chart.lines:
-            return {1: One(self.styles.number("told"), "")}
+            return {1: One(self.styles.number("detail"), "")}
         line, name = (said(word, self.plan.language) for word in ("line", "name"))
         heads = (line, name, self.axis_title(self.chart.x), name, self.axis_title(self.chart.y))
         return {i: One(self.styles.number("head"), text) for i, text in enumerate(heads, 1)}
@@ -147,7 +147,7 @@ class _ChartWriter:
             yield "left" if twin[i + 1 :].any() else free
 
     def positions(self, axis: int) -> npt.NDArray[np.float64]:
-        """Return how far along an axis each point stands, then each end of a line; 1 is the whole axis."""
+        """Return the position of each point on an axis, then of each end of a line; 1 is the whole axis."""
         known = self.result.sheets[self.chart.sheet].values
         own = known[(self.chart.x, self.chart.y)[axis]].data
         ends = [known[point[axis]].data for line in self.chart.lines for point in line.points]

@@ -2,7 +2,7 @@
 
 Spreadsheets do not agree on every function over a range.  LibreOffice counts errors as texts by
 COUNTIF(L,"*"), IronCalc answers ABS, EXACT, ISERROR, ISNUMBER and NOT of the first cell alone and finds
-nothing with MATCH in an array of one element: none of these stands here over a range.
+nothing with MATCH in an array of one element: none of these is used here over a range.
 """
 
 from __future__ import annotations

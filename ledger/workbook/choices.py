@@ -11,6 +11,7 @@ from ledger.xlsx.places import VALUE
 
 if TYPE_CHECKING:
     from ledger.evaluate.evaluate import Result
+    from ledger.evaluate.lookups import TableRows
     from ledger.workbook.pages import Area
 
 
@@ -30,8 +31,7 @@ def choices(plan: Plan, result: Result, layout: Layout) -> dict[str, dict[Area, 
     found: dict[str, dict[Area, str]] = {}
     for sheet, table, part, key, parts in sorted(wanted, key=lambda each: each[-1] > 1):
         at, cells = layout.tables[table], _cells(sheet, key, layout)
-        keys = result.tables[table].keys
-        column = at.keys if parts == 1 else _distinct(plan.tables[table], keys, at, part)
+        column = at.keys if parts == 1 else _distinct(plan.tables[table], result.tables[table], at, part)
         if cells and column:
             title, area = cells
             found.setdefault(title, {}).setdefault(area, span(at.sheet, column, at.first, at.last))
@@ -54,8 +54,8 @@ def _cells(sheet: PlannedSheet, key: str, layout: Layout) -> tuple[str, Area] | 
     return None
 
 
-def _distinct(table: PlannedTable, keys: tuple[str, ...], at: TableLayout, part: int) -> int | None:
+def _distinct(table: PlannedTable, rows: TableRows, at: TableLayout, part: int) -> int | None:
     """Return the column of a part of a table's keys, None if a value comes twice in it."""
     columns = {**at.parts, **{field.column: at.columns[field.name] for field in table.typed}}
-    is_distinct = len({key.split("|")[part] for key in keys}) == len(keys)
+    is_distinct = len({key.split("|")[part] for key in rows.keys}) == len(rows.keys)
     return columns.get(table.source.key[part]) if table.source and is_distinct else None

@@ -10,7 +10,7 @@ from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Plan, PrintedText, RowId, RowKey
 from ledger.workbook.formulas import formula
 from ledger.workbook.pages import One, Page, column_width, height, lines, row
-from ledger.workbook.sheets import is_short
+from ledger.workbook.sheets import is_short, own_label
 from ledger.xlsx.places import DEFINITIONS
 from ledger.xlsx.sheetdata import ROW
 
@@ -72,10 +72,9 @@ def _row(number: int, texts: Sequence[str], first: str, widths: Mapping[int, flo
 def _texts(plan: Plan, layout: Layout, sheet: str, name: str) -> tuple[str, ...]:
     """Return symbol, sheet, label, unit, formula in names, formula in cells and source, the seven columns."""
     node = plan.sheets[sheet].nodes[name]
-    label = node.label if node.label != name else ""
     text = formula(layout, sheet, node)
     excel = f"={text.replace(ROW, str(layout.sheets[sheet].first))}" if text is not None else ""
-    return (name, sheet, label, node.unit, formula_text(node), excel, lines(node.source, node.note))
+    return (name, sheet, own_label(node), node.unit, formula_text(node), excel, lines(node.source, node.note))
 
 
 def linked(page: Page, plan: Plan, layout: Layout) -> Page:

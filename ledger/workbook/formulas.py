@@ -24,7 +24,7 @@ def reference(layout: LedgerLayout, name: str) -> str:
 
 
 def formula(layout: Layout, sheet: str, node: Node) -> str | None:
-    """Return the formula of a node, None for what is given."""
+    """Return the Excel formula of a node, without `=`; None for an input, an id or a field of its row."""
     on = layout.sheets[sheet]
     match node.how:
         case Computed(expr=expr) | Claimed(expr=expr):

@@ -56,7 +56,7 @@ class LedgerLayout:
 class TableLayout:
     """A table: the sheet, column and header of its keys, its fields' columns, its rows.
 
-    `documents` are columns of its file that no formula reads: they stand at the right, on its own sheet.
+    `documents` are columns of its file that no formula reads: they are at the right, on its own sheet.
     """
 
     sheet: str
@@ -166,7 +166,7 @@ class Layout:
 
 
 def lay_out(plan: Plan, result: Result) -> Layout:
-    """Return where everything of a report stands."""
+    """Return the layout of a report's workbook: sheets, tables, ladders, and the regions of the record."""
     sheets = {name: _ledger(sheet, len(result.sheets[name].ids)) for name, sheet in plan.sheets.items()}
     tables = {name: _table(table, result.tables[name], sheets) for name, table in plan.tables.items()}
     ladders = {ladder: i for i, ladder in enumerate(dict.fromkeys(_ladders(plan)))}
@@ -252,7 +252,7 @@ def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayo
     parts = keys if len(keys) > 1 else ()
     declared = {field.column for field in table.typed}
     free = itertools.count(2)
-    shown = {part: next(free) for part in parts if part not in declared}
+    own_parts = {part: next(free) for part in parts if part not in declared}
     columns = {field.name: next(free) for field in table.fields}
     own = keys[0] if len(keys) == 1 else _KEY
     # The CSV's own header of its keys, unless they are put together or it names a field.
@@ -260,7 +260,7 @@ def _table(table: PlannedTable, rows: TableRows, sheets: Mapping[str, LedgerLayo
     documents = {name: next(free) for name in _documents(rows, (key, *parts, *columns))}
     header = 2 + _ABOVE_HEADER
     last = header + len(rows.keys)
-    return TableLayout(table.name, 1, shown, columns, documents, header, header + 1, last, key)
+    return TableLayout(table.name, 1, own_parts, columns, documents, header, header + 1, last, key)
 
 
 def _documents(rows: TableRows, names: Iterable[str]) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""One worksheet as data: bands of cells, and what stands around them: notes, links, rules, charts."""
+"""A worksheet as data: bands of cells, and its notes, links, drop-downs, conditional formats and charts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-#: Where the name of a point stands beside it; empty for no name.
+#: The side of a point that its name is on; empty for no name.
 Side = Literal["", "right", "left", "below"]
 
 
@@ -139,13 +139,13 @@ def lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def column_width(shown: Sequence[str], widest: float = _WIDEST) -> float:
+def column_width(cells: Sequence[str], widest: float = _WIDEST) -> float:
     """Return a width in which every text can be read, within reason."""
-    return min(max((*(text_width(each) + _ROOM for each in shown), _NARROWEST)), widest)
+    return min(max((*(text_width(each) + _ROOM for each in cells), _NARROWEST)), widest)
 
 
 def height(cells: Mapping[str, float], *, small: bool = False) -> float:
-    """Return the height of a row whose texts wrap in columns of the widths given with them."""
+    """Return the height of a row whose texts wrap in columns of the widths given with them, in points."""
     room, line = (_SMALL_ROOM, _SMALL_LINE) if small else (1.0, _LINE)
     counts = (-(-text_width(text) // max(int((width - 1) * room), 1)) for text, width in cells.items())
     return max(line * max(counts, default=1), _LINE)

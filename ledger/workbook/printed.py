@@ -56,21 +56,32 @@ def printed_page(
     widest = max((_visible(view, result) for view in views), default=1)
     title = One(styles.number("title"), f"{plan.title} · {said('printed', plan.language)}")
     bands: list[Band] = [row(1, {1: title}, 22)]
-    shown: dict[int, list[str]] = {}
+    texts: dict[int, list[str]] = {}
     printed: list[PrintedCell] = []
     last, start = widest, _FIRST
     for view in views:
-        on = plan.sheets[view.sheet], result.sheets[view.sheet]
-        writer = _ViewWriter(view, *on, layout, styles, widest + 3, shown, printed)
+        writer = _ViewWriter(
+            view,
+            plan.sheets[view.sheet],
+            result.sheets[view.sheet],
+            layout,
+            styles,
+            widest + 3,
+            texts,
+            printed,
+        )
         bands += writer.bands(start)
         start = bands[-1].last_row + 3
         last = max(last, *(each.column for band in bands for each in band.columns))
     limits = [said("limits", plan.language), *plan.limits] if plan.limits else []
-    for number, text in enumerate([said(plan.basis, plan.language), *limits], start):
-        bands.append(row(number, {1: One(styles.number("basis"), text)}))
-    widths = {column: column_width(texts, 60) for column, texts in shown.items()}
-    grouped = (widest + 2, last) if last > widest else None
-    return Page(PRINTED, tuple(bands), widths, helpers=grouped, repeat=(1, 1), width=widest), tuple(printed)
+    for number, limit in enumerate([said(plan.basis, plan.language), *limits], start):
+        bands.append(row(number, {1: One(styles.number("basis"), limit)}))
+    widths = {column: column_width(each, 60) for column, each in texts.items()}
+    page = Page(
+        PRINTED, tuple(bands), widths, helpers=(widest + 2, last) if last > widest else None, repeat=(1, 1),
+        width=widest,
+    )  # fmt: skip
+    return page, tuple(printed)
 
 
 def _visible(view: PlannedView, result: Result) -> int:
@@ -90,7 +101,7 @@ def _printed(column: PrintedColumn, values: Values) -> list[str]:
 
 @dataclass(slots=True, eq=False)
 class _ViewWriter:
-    """Writes one view; `shown` collects the texts of each column, `cells_printed` what each cell prints.
+    """Writes one view; `texts` collects those of each column, `cells_printed` what each cell prints.
 
     Helper cells begin in the column `right`, which is the same for all views.
     """
@@ -101,7 +112,7 @@ class _ViewWriter:
     layout: Layout
     styles: Styles
     right: int
-    shown: dict[int, list[str]]
+    texts: dict[int, list[str]]
     cells_printed: list[PrintedCell]
 
     def bands(self, start: int) -> Iterator[Band]:
@@ -176,7 +187,7 @@ class _ViewWriter:
     def heading(self, column: PrintedColumn, spot: _PrintedSpot) -> dict[int, One]:
         """Return a heading and its helper cells; names in its label are live."""
         text = heading_text(column, self.sheet, self.result)
-        self.shown.setdefault(spot.column, []).append(text)
+        self.texts.setdefault(spot.column, []).append(text)
         cells: dict[int, One] = {}
         parts = []
         for before, name in column.heading:
@@ -231,7 +242,7 @@ class _ViewWriter:
             look = "head"
             before = f"{heading_text(printed, self.sheet, self.result)} "
             text, formula = before + text, f"{_quoted(before)}&{formula}"
-        self.shown.setdefault(column, []).append(text)
+        self.texts.setdefault(column, []).append(text)
         row_id = "" if spot.number is None else self.result.ids[spot.number]
         address = f"{column_letters(column)}{spot.row}"
         self.cells_printed.append(PrintedCell(address, self.view.name, row_id, printed.name, text))

@@ -57,7 +57,7 @@ _LABEL = 4
 _WIDEST_KEY, _WIDEST_FIELD, _WIDEST_DOCUMENT = 40, 80, 60
 #: Above this number of cells, a note on each would hide a table.
 MOST_NOTES = 150
-# The filter's arrow stands beside a header.
+# The filter's arrow is beside a header.
 _ARROW = "  "
 
 
@@ -138,7 +138,7 @@ class _LedgerWriter:
                 1: One(self.styles.number("name"), name),
                 2: self.cells(node, "long" if is_long and not isinstance(node.how, Given) else ""),
                 3: One(self.styles.number("unit"), node.unit),
-                4: One(self.styles.number("told"), _definition(node)),
+                4: One(self.styles.number("detail"), _definition(node)),
             }
             tall = height({str(first): _BLOCK_VALUE}) if is_long else None
             yield row(number, cells | self.helpers(node), tall)
@@ -166,7 +166,7 @@ class _LedgerWriter:
     def heads(self, widths: Mapping[int, float]) -> Iterator[Band]:
         """Yield labels, units and formulas, the three rows above the table's header, and the header."""
         nodes = {column: self.sheet.nodes[name] for name, column in self.on.columns.items()}
-        labels = {column: _label(node) for column, node in nodes.items()}
+        labels = {column: own_label(node) for column, node in nodes.items()}
         units = {column: node.unit for column, node in nodes.items()}
         formulas = {
             column: text if is_short(text := formula_text(node)) else f"→ {DEFINITIONS}"
@@ -187,12 +187,12 @@ class _LedgerWriter:
     def widths(self) -> dict[int, float]:
         """Return the width of every column: names, values and units of the block, headers and values."""
         nodes = self.sheet.nodes
-        shown = {1: [*self.on.block], 3: [nodes[name].unit for name in self.on.block]}
+        cells = {1: [*self.on.block], 3: [nodes[name].unit for name in self.on.block]}
         for name in (*self.on.block, *self.on.columns):
             column, head = self.on.columns.get(name, 2), [name + _ARROW] if name in self.on.columns else []
             values = shown_values(self.result.values[name], number_format(nodes[name]))
-            shown[column] = [*shown.get(column, ()), *values, *head]
-        widths = {column: column_width(found, _BLOCK_VALUE) for column, found in shown.items()}
+            cells[column] = [*cells.get(column, ()), *values, *head]
+        widths = {column: column_width(texts, _BLOCK_VALUE) for column, texts in cells.items()}
         if not self.sheet.axes:
             widths[_LABEL] = column_width([_definition(nodes[name]) for name in self.on.block], 90)
         return widths
@@ -242,14 +242,14 @@ def _style(node: Node, styles: Styles) -> int:
     return styles.number(look(node), number_format(node), content(node))
 
 
-def _label(node: Node) -> str:
+def own_label(node: Node) -> str:
     """Return the label of a node, empty if it is no more than its name."""
     return node.label if node.label != node.name else ""
 
 
 def _definition(node: Node) -> str:
     """Return label and formula in names, `label = formula`, in one line."""
-    return " = ".join(each for each in (_label(node), formula_text(node)) if each)
+    return " = ".join(each for each in (own_label(node), formula_text(node)) if each)
 
 
 def _facts(node: Node) -> str:
@@ -277,7 +277,7 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
     bands = [row(1, {1: One(styles.number("title"), f"{table.label} · {table.name}")}, 22)]
     if table.source:
         bands.append(row(2, {1: One(styles.number("basis"), table.source.name)}))
-    labels = {at.columns[field.name]: _label(field) for field in table.fields if _label(field)}
+    labels = {at.columns[field.name]: own_label(field) for field in table.fields if own_label(field)}
     units = {at.columns[field.name]: field.unit for field in table.fields if field.unit}
     documents = dict.fromkeys(at.documents.values(), "document head")
     heads = {i: (name, documents.get(i, "column head")) for i, name in enumerate(at.headers, 1)}
@@ -320,7 +320,7 @@ def _table_notes(
 ) -> dict[tuple[int, int], str]:
     """Return the notes: on headers label, unit and source; on numbers their unit and the source of their row.
 
-    In a large table only the cells with a remark have one; one on a row as a whole stands at its key.
+    In a large table only the cells with a remark have one; one on a row as a whole is at its key.
     """
     found = {}
     for field in table.fields:

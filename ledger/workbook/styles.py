@@ -58,7 +58,7 @@ LOOKS: Mapping[str, Look] = {
     "status": Look(bold=True, align="center", middle=True),
     "name": Look(bold=True),
     "symbol": Look(bold=True, wrap=True),
-    "told": Look(color=_GREY),
+    "detail": Look(color=_GREY),
     "id": Look(bold=True),
     "input": Look(color=_BLUE, fill=_CREAM),
     "lookup": Look(color=_GREEN),

@@ -76,8 +76,11 @@ def workbook_bytes(plan: Plan, result: Result, origins: Mapping[str, str]) -> by
             "ignore", DeprecationWarning
         )  # openpyxl asks the clock; `assemble` overwrites it
         workbook.save(shell)
-    rows = {page.title: sheet_data(page.bands) for page in pages}
-    return assemble(shell.getvalue(), rows, {page.title: dimension(page.bands) for page in pages})
+    return assemble(
+        shell.getvalue(),
+        {page.title: sheet_data(page.bands) for page in pages},
+        {page.title: dimension(page.bands) for page in pages},
+    )
 
 
 def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
@@ -91,14 +94,16 @@ def _pages(plan: Plan, result: Result, styles: Styles) -> list[Page]:
     ]
     printed, cells = printed_page(plan, result, layout, styles)
     charts = charts_page(plan, result, layout, styles)
-    titled = {page.title: page for page in (*ledgers, *tables)}
     last = [definitions_page(plan, layout, styles), display_page(layout, styles)]
     checks = checks_page(plan, result, layout, styles)
-    published = published_page(plan.name, titled, cells, layout, styles)
-    offered = choices(plan, result, layout)
-    pages = [about_page(plan, checks, styles), checks.page, *ledgers, printed]
-    pages += [*([charts] if charts else ()), *tables, *last, published]
-    return [replace(page, choices=offered.get(page.title, {})) for page in pages]
+    recorded = {page.title: page for page in (*ledgers, *tables)}
+    published = published_page(plan.name, recorded, cells, layout, styles)
+    lists = choices(plan, result, layout)
+    pages = [
+        about_page(plan, checks, styles), checks.page, *ledgers, printed, *([charts] if charts else ()),
+        *tables, *last, published,
+    ]  # fmt: skip
+    return [replace(page, choices=lists.get(page.title, {})) for page in pages]
 
 
 def _shell(sheet: Worksheet, page: Page) -> None:
