@@ -7,13 +7,17 @@ import html
 import io
 import re
 import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from projects import ROOT, write_project
 
-from ledger.errors import LedgerError
+from ledger.book.media import MEDIA
+from ledger.book.render import Templates, render
+from ledger.errors import LedgerError, Problems
 from ledger.project.build import build
+from ledger.project.reports import evaluated_reports
 
 #: Texts that mean something in Markdown, HTML, Jinja, CSV or a shell of one of them.
 NASTY = (
@@ -267,3 +271,30 @@ def test_record_of_a_lookup_is_read_by_its_two_names(tmp_path):
 def test_own_template_of_the_same_name_is_the_one_that_is_used(tmp_path):
     root = project_of(tmp_path, **{"table.txt": "mine\n"})
     assert files_of(root)["v.txt"] == "mine\n"
+
+
+PRINTED = [("text", "size", "double"), ("a|b", "1 B", "2 B"), ("c", "1 KiB", "2 KiB")]
+EXACT = [("id", "text", "size", "double"), ("a", "a|b", "1", "2"), ("b", "c", "1024", "2048")]
+
+
+@pytest.mark.parametrize(
+    ("medium", "rows"), [("md", PRINTED), ("html", PRINTED), ("csv", EXACT), ("txt", [])], ids=list(MEDIA)
+)
+def test_each_medium_reads_back_the_cells_of_its_lines(medium, rows, tmp_path):
+    root = project_of(tmp_path)
+    (root / "scenarios/texts.csv").write_text("id,text,size\na,a|b,1\nb,c,1024\n", encoding="utf-8")
+    lines = files_of(root)[f"v.{medium}"].splitlines()
+    assert [cells for cells in map(MEDIA[medium].cells, lines) if cells] == rows
+
+
+def test_a_new_medium_needs_one_template(tmp_path):
+    """Where a medium has no template for records, its table template prints them."""
+    view = '[views.w]\nkind = "record"\nsheet = "s"\nrow = "r0"\ncolumns = ["text", "size"]'
+    (report,) = evaluated_reports(project_of(tmp_path, views=view), [], {})
+    folder, problems = tmp_path / "own", Problems()
+    folder.mkdir()
+    for name in MEDIA:
+        (folder / f"table.{name}.j2").write_text("{{ view.name }}", encoding="utf-8")
+    press = replace(report.press, templates=Templates((folder,), "own"))
+    found = render(press, report.views, problems)
+    assert (found, problems.found) == ({f"{view}.{name}": view for view in "vw" for name in MEDIA}, [])
