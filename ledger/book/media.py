@@ -77,7 +77,8 @@ class Medium:
     `spelled` writes a text as a cell, `cells` reads the cells of one line of it back, none if it holds none.
     `block_lines` are the lines of a block in a chapter, `normal_form` is what two blocks are compared by.
     An exact medium has ids and every digit, the others the printed text.  `escapes` means that its templates
-    escape HTML.  Cells are padded to one width of at least `narrowest` letters, 0 for not at all.
+    escape HTML, `is_fenced` that a chapter holds it as a code block.  Cells are padded to one width of at
+    least `narrowest` letters, 0 for not at all, with numbers at the right if `numbers_right`.
     """
 
     name: str

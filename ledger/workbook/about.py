@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledger.display.words import said
 from ledger.workbook.layout import sheet_reference
-from ledger.workbook.pages import ConditionalFormat, One, Page, column_width, height, row
+from ledger.workbook.pages import ConditionalFormat, Page, StyledCell, column_width, height, row
 from ledger.xlsx.places import ABOUT, CHARTS, CHECKS, DEFINITIONS, PRINTED
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def about_page(plan: Plan, checks: Checks, styles: Styles) -> Page:
 
 @dataclass(slots=True, eq=False)
 class _AboutWriter:
-    """Writes the page from top to bottom: its rows, the links of its names, the looks of its statuses."""
+    """Writes the page from top to bottom: its rows, the links of its names, the formats of its statuses."""
 
     plan: Plan
     checks: Checks
@@ -60,10 +60,12 @@ class _AboutWriter:
 
     def write(self) -> None:
         """Write title, basis and verdict, then every part of the page, one below the other."""
-        title = One(self.styles.number("title"), self.plan.title)
+        title = StyledCell(self.styles.number("title"), self.plan.title)
         self.bands.append(row(1, {_NAME: title}, 24))
-        self.bands.append(row(2, {_NAME: One(self.styles.number("basis"), self.say("about"))}))
-        verdict = One(self.styles.number("verdict", kind="text"), self.checks.verdict.text, self.checks.cell)
+        self.bands.append(row(2, {_NAME: StyledCell(self.styles.number("basis"), self.say("about"))}))
+        verdict = StyledCell(
+            self.styles.number("verdict", kind="text"), self.checks.verdict.text, self.checks.cell
+        )
         self.bands.append(row(_VERDICT, {_NAME: verdict}, 30))
         self.rules.extend(self.checks.verdict.rules(f"A{_VERDICT}:C{_VERDICT}", f"$A${_VERDICT}"))
         self.head("claims")
@@ -79,8 +81,8 @@ class _AboutWriter:
         for title_, text in self.sheets():
             self.line(title_, text, home=f"{sheet_reference(title_)}!A1")
         self.head("colours")
-        for word, look, kind in _COLOURS:
-            sample = One(self.styles.number(look, kind=kind), self.say(f"{word} cell"))
+        for word, style, kind in _COLOURS:
+            sample = StyledCell(self.styles.number(style, kind=kind), self.say(f"{word} cell"))
             self.line(sample, self.say(f"{word} told"))
         self.head("working")
         for number, step in enumerate(_STEPS, 1):
@@ -89,17 +91,23 @@ class _AboutWriter:
     def head(self, word: str) -> None:
         """Write the heading of a part below a blank row."""
         head = self.styles.number("head")
-        cells = {_NAME: One(head, self.say(word).rstrip(":：")), _TEXT: One(head, ""), _STATUS: One(head, "")}
+        cells = {
+            _NAME: StyledCell(head, self.say(word).rstrip(":：")),
+            _TEXT: StyledCell(head, ""),
+            _STATUS: StyledCell(head, ""),
+        }
         self.bands.append(row(self.bands[-1].last_row + 2, cells, 20))
 
-    def line(self, name: str | One, text: str, status: tuple[str, str] | None = None, home: str = "") -> None:
+    def line(
+        self, name: str | StyledCell, text: str, status: tuple[str, str] | None = None, home: str = ""
+    ) -> None:
         """Write a name and a text about it; `status` is a cell of Checks and its text, `home` a link."""
         number = self.bands[-1].last_row + 1
         if isinstance(name, str):
-            name = One(self.styles.number("line name", kind="typed"), name)
-        cells = {_NAME: name, _TEXT: One(self.styles.number("line text", kind="long"), text)}
+            name = StyledCell(self.styles.number("line name", kind="typed"), name)
+        cells = {_NAME: name, _TEXT: StyledCell(self.styles.number("line text", kind="long"), text)}
         if status is not None:
-            cells[_STATUS] = One(self.styles.number("status", kind="text"), status[1], status[0])
+            cells[_STATUS] = StyledCell(self.styles.number("status", kind="text"), status[1], status[0])
             self.rules.append(ConditionalFormat(f"C{number}", f'$C{number}="{self.say("holds")}"', "good"))
             self.rules.append(ConditionalFormat(f"C{number}", f"LEN($C{number})>0", "bad"))
         if home:

@@ -10,7 +10,7 @@ import numpy as np
 from ledger.display.words import said
 from ledger.plan.plan import ID, Node, Plan, PlannedChart
 from ledger.workbook.layout import Layout, cell, sheet_reference, span
-from ledger.workbook.pages import ChartObject, One, Page, Series, Side, row
+from ledger.workbook.pages import ChartObject, Page, Series, Side, StyledCell, row
 from ledger.workbook.styles import Styles, number_format
 from ledger.xlsx.places import CHARTS
 
@@ -37,7 +37,7 @@ def charts_page(plan: Plan, result: Result, layout: Layout, styles: Styles) -> P
     """Return the page of every chart, None if the report has none."""
     if not plan.charts:
         return None
-    title = One(styles.number("title"), f"{plan.title} · {said('charts', plan.language)}")
+    title = StyledCell(styles.number("title"), f"{plan.title} · {said('charts', plan.language)}")
     bands, charts, start = [row(1, {1: title}, 22)], [], _FIRST
     for chart in plan.charts:
         writer = _ChartWriter(plan, result, layout, styles, chart, start)
@@ -83,30 +83,30 @@ class _ChartWriter:
     def bands(self) -> Iterator[Band]:
         """Yield the chart's title, which it covers, and below it the points of its lines."""
         label, grey = self.styles.number("name"), self.styles.number("detail", kind="text")
-        yield row(self.start, {1: One(label, self.chart.title)})
+        yield row(self.start, {1: StyledCell(label, self.chart.title)})
         number = self.start + _TALL
         yield row(number, self.heads())
         for each in self.chart.lines:
             for i, point in enumerate(each.points):
                 number += 1
-                cells = {1: One(label, each.label)} if i == 0 else {}
+                cells = {1: StyledCell(label, each.label)} if i == 0 else {}
                 for column, name in zip((_X, _Y), point, strict=True):
-                    cells |= {column - 1: One(grey, name), column: self.value(name)}
+                    cells |= {column - 1: StyledCell(grey, name), column: self.value(name)}
                 yield row(number, cells)
 
-    def heads(self) -> dict[int, One]:
+    def heads(self) -> dict[int, StyledCell]:
         """Return the heads above the points of lines; without lines an empty cell, which nobody sees."""
         if not self.chart.lines:
-            return {1: One(self.styles.number("detail"), "")}
+            return {1: StyledCell(self.styles.number("detail"), "")}
         line, name = (said(word, self.plan.language) for word in ("line", "name"))
         heads = (line, name, self.axis_title(self.chart.x), name, self.axis_title(self.chart.y))
-        return {i: One(self.styles.number("head"), text) for i, text in enumerate(heads, 1)}
+        return {i: StyledCell(self.styles.number("head"), text) for i, text in enumerate(heads, 1)}
 
-    def value(self, name: str) -> One:
+    def value(self, name: str) -> StyledCell:
         """Return the cell that reads a name from the ledger sheet."""
         style = self.styles.number("lookup", number_format(self.node(name)))
         values = self.result.sheets[self.chart.sheet].values[name]
-        return One(style, values, self.layout.cells(self.chart.sheet, name))
+        return StyledCell(style, values, self.layout.cells(self.chart.sheet, name))
 
     def lines(self) -> Iterator[Series]:
         """Yield the series of each line, over its points on this page."""

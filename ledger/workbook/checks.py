@@ -16,7 +16,7 @@ import numpy as np
 from ledger.display.words import said
 from ledger.plan.plan import ID, Plan, PlannedClaim, PrintedText
 from ledger.workbook.layout import Layout, RegionLayout, cell, table_values
-from ledger.workbook.pages import ConditionalFormat, One, Page, SheetTable, column_width, height, row
+from ledger.workbook.pages import ConditionalFormat, Page, SheetTable, StyledCell, column_width, height, row
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import CHECKS
 from ledger.xlsx.record import BLOCK
@@ -182,8 +182,8 @@ _WHOLE, _RELATIVE = "#,##0", "0.00%;-0.00%;0"
 _VERDICT, _TOTALS = 3, 5
 _FREEZE_WITHIN = 16
 _LABEL_WIDTH, _NUMBER_WIDTH, _ID_WIDTH, _NAME_WIDTH = 46.0, 14.0, 24.0, 34.0
-#: The look of each status.
-_LOOKS = {
+#: The statuses of each conditional style.
+_STATUS_STYLES = {
     "good": ("same", "holds"),
     "bad": ("differs", "errors", "moved", "added", "fails"),
     "neutral": ("not compared",),
@@ -195,7 +195,7 @@ class _Section:
     """The lines of a topic from row `first` on: the cells of each, and the cell that its name links to."""
 
     topic: _Topic
-    lines: tuple[tuple[Mapping[int, One], str], ...]
+    lines: tuple[tuple[Mapping[int, StyledCell], str], ...]
     first: int
 
     @property
@@ -226,7 +226,7 @@ class Verdict:
     moved: str
 
     def rules(self, area: str, address: str) -> tuple[ConditionalFormat, ...]:
-        """Return the looks of the cells of an area by the sentence in the cell `address`."""
+        """Return the conditional formats of an area by the sentence in the cell `address`."""
         return (
             ConditionalFormat(area, f'{address}="{self.same}"', "good"),
             ConditionalFormat(area, f'{address}="{self.moved}"', "neutral"),
@@ -265,8 +265,8 @@ class _ChecksWriter:
         totals = [section.alarms(self.say) for section in sections]
         verdict = self.verdict(sections, totals)
         widths = self.widths(sections)
-        title = One(self.styles.number("title"), f"{self.plan.title} · {self.say('checks')}")
-        words = One(self.styles.number("verdict", kind="text"), verdict.text, verdict.formula)
+        title = StyledCell(self.styles.number("title"), f"{self.plan.title} · {self.say('checks')}")
+        words = StyledCell(self.styles.number("verdict", kind="text"), verdict.text, verdict.formula)
         bands = [row(1, {1: title}, 22), row(_VERDICT, {1: words}, 24), *self.totals(sections, totals)]
         bands += [band for section in sections for band in self.lines(section, widths)]
         names = sections[-1]
@@ -297,7 +297,7 @@ class _ChecksWriter:
         first = _TOTALS + 4 + bool(orders) + bool(claims)
         moved = {region.sheet: cell(DIFFER, first + i) for i, region in enumerate(orders)}
         names = compared(self.plan, self.result, self.layout)
-        topics: tuple[tuple[_Topic, list[tuple[Callable[[int], dict[int, One]], str]]], ...] = (
+        topics: tuple[tuple[_Topic, list[tuple[Callable[[int], dict[int, StyledCell]], str]]], ...] = (
             (_ORDER, [(partial(self.order, each), each.home(each.names[0])) for each in orders]),
             (_CLAIMS, [(partial(self.claim, claim, on), on.home(claim.name)) for claim, on in claims]),
             (_NAMES, [
@@ -313,7 +313,7 @@ class _ChecksWriter:
                 first = found[-1].last + 3
         return found
 
-    def order(self, region: RegionLayout, number: int) -> dict[int, One]:
+    def order(self, region: RegionLayout, number: int) -> dict[int, StyledCell]:
         """Return the line that compares the order of the rows of a worksheet, by their ids, with the record.
 
         It counts the ids that are elsewhere, or the rows that came or went.
@@ -334,7 +334,7 @@ class _ChecksWriter:
             STATUS: self._status("same", status),
         }
 
-    def claim(self, claim: PlannedClaim, region: RegionLayout, number: int) -> dict[int, One]:
+    def claim(self, claim: PlannedClaim, region: RegionLayout, number: int) -> dict[int, StyledCell]:
         """Return the line that counts where a claim holds, fails and is not meant."""
         values = self.result.sheets[claim.sheet].values[claim.name]
         live, errors = region.cells(claim.name), _errors(values)
@@ -353,7 +353,7 @@ class _ChecksWriter:
             STATUS: self._status(word, f'IF({bad}>0,"{self.say("errors")}",{failed})'),
         }
 
-    def name(self, name: Compared, moved: str, number: int) -> dict[int, One]:
+    def name(self, name: Compared, moved: str, number: int) -> dict[int, StyledCell]:
         """Return the line that compares a name with the record; `moved` is the cell counting moved rows."""
         bad, differing = _own(ERRORS, number), _own(DIFFER, number)
         same, errors, differs, other = (
@@ -370,29 +370,31 @@ class _ChecksWriter:
             STATUS: self._status("same", status),
         }
         if largest := name.largest(bad, differing):
-            cells[LARGEST] = One(self.styles.number("line value", _RELATIVE), 0.0, largest)
+            cells[LARGEST] = StyledCell(self.styles.number("line value", _RELATIVE), 0.0, largest)
         if first := name.first(differing):
             cells[FIRST] = self._text(NONE, first)
         return cells
 
-    def _names(self, sheet: str, name: str, label: str) -> dict[int, One]:
+    def _names(self, sheet: str, name: str, label: str) -> dict[int, StyledCell]:
         """Return the first three cells of a line; an empty one has no style."""
-        looks: dict[int, tuple[str, str, Content]] = {
+        styles: dict[int, tuple[str, str, Content]] = {
             SHEET: ("line text", sheet, "typed"),
             NAME: ("line name", name, "typed"),
             LABEL: ("line text", label, "long"),
         }  # fmt: skip
         number = self.styles.number
-        return {i: One(number(look, kind=kind), text) for i, (look, text, kind) in looks.items() if text}
+        return {
+            i: StyledCell(number(style, kind=kind), text) for i, (style, text, kind) in styles.items() if text
+        }
 
-    def _number(self, value: int, formula: str | None = None) -> One:
-        return One(self.styles.number("line value", _WHOLE), float(value), formula)
+    def _number(self, value: int, formula: str | None = None) -> StyledCell:
+        return StyledCell(self.styles.number("line value", _WHOLE), float(value), formula)
 
-    def _text(self, value: str, formula: str) -> One:
-        return One(self.styles.number("line value", kind="text"), value, formula)
+    def _text(self, value: str, formula: str) -> StyledCell:
+        return StyledCell(self.styles.number("line value", kind="text"), value, formula)
 
-    def _status(self, word: str, formula: str) -> One:
-        return One(self.styles.number("status", kind="text"), self.say(word), formula)
+    def _status(self, word: str, formula: str) -> StyledCell:
+        return StyledCell(self.styles.number("status", kind="text"), self.say(word), formula)
 
     def verdict(self, sections: Sequence[_Section], totals: Sequence[tuple[float, str]]) -> Verdict:
         """Return the verdict: what differs comes before what fails, and that before what moved."""
@@ -417,12 +419,12 @@ class _ChecksWriter:
         every = "+".join(cell(NAME, at) for at in range(_TOTALS, last))
         counts = [*reversed(totals), (sum(value for value, _ in totals), every)]
         for at, (word, count) in enumerate(zip(words, counts, strict=True), _TOTALS):
-            yield row(at, {SHEET: One(label, self.say(word)), NAME: One(number, *count)})
+            yield row(at, {SHEET: StyledCell(label, self.say(word)), NAME: StyledCell(number, *count)})
 
     def lines(self, section: _Section, widths: Mapping[int, float]) -> Iterator[Band]:
         """Yield the heads and the lines of a section."""
         head, words = self.styles.number("check head"), section.topic.heads
-        heads = {i: One(head, self.say(words[i]) if i in words else "") for i in _NAMES.heads}
+        heads = {i: StyledCell(head, self.say(words[i]) if i in words else "") for i in _NAMES.heads}
         tall = height({str(each.value): widths[i] for i, each in heads.items()})
         yield row(section.first - 1, heads, tall + 3)
         for number, (cells, _) in enumerate(section.lines, section.first):
@@ -438,22 +440,22 @@ class _ChecksWriter:
         texts[SHEET] += [self.say(word) for word in (*(each.topic.total for each in sections), "red lines")]
         most = {SHEET: _NAME_WIDTH, NAME: _NAME_WIDTH, LABEL: _LABEL_WIDTH}
         found = {i: column_width(texts[i], widest) for i, widest in most.items()}
-        statuses = [self.say(word) for words in _LOOKS.values() for word in words]
+        statuses = [self.say(word) for words in _STATUS_STYLES.values() for word in words]
         found |= dict.fromkeys((COUNT, ERRORS, DIFFER, LARGEST), _NUMBER_WIDTH)
         return found | {FIRST: _ID_WIDTH, STATUS: column_width(statuses)}
 
     def rules(self, sections: Sequence[_Section], verdict: Verdict) -> tuple[ConditionalFormat, ...]:
-        """Return the looks of statuses, totals and the verdict."""
+        """Return the conditional formats of statuses, totals and the verdict."""
         found = [*verdict.rules(f"A{_VERDICT}:{column_letters(STATUS)}{_VERDICT}", cell(1, _VERDICT))]
         for section in sections:
             at = cell(STATUS, str(section.first))
-            for look, words in _LOOKS.items():
+            for style, words in _STATUS_STYLES.items():
                 either = ",".join(f'{at}="{self.say(word)}"' for word in words)
-                found.append(ConditionalFormat(section.statuses.replace("$", ""), f"OR({either})", look))
+                found.append(ConditionalFormat(section.statuses.replace("$", ""), f"OR({either})", style))
         first, last = cell(NAME, str(_TOTALS)), cell(NAME, str(_TOTALS + len(sections)))
         area = f"{first}:{last}".replace("$", "")
         totals = (("=0", "good"), (">0", "bad"))
-        return (*found, *(ConditionalFormat(area, first + condition, look) for condition, look in totals))
+        return (*found, *(ConditionalFormat(area, first + condition, style) for condition, style in totals))
 
 
 def _counts(live: str) -> tuple[str, str, str, str]:

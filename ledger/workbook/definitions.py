@@ -9,7 +9,7 @@ from ledger.display.words import said
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Plan, PrintedText, RowId, RowKey
 from ledger.workbook.formulas import formula
-from ledger.workbook.pages import One, Page, column_width, height, lines, row
+from ledger.workbook.pages import Page, StyledCell, column_width, height, lines, row
 from ledger.workbook.sheets import is_short, own_label
 from ledger.xlsx.places import DEFINITIONS
 from ledger.xlsx.sheetdata import ROW
@@ -41,8 +41,8 @@ def definition_rows(plan: Plan) -> dict[tuple[str, str], int]:
 def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
     """Return the page of definitions; each symbol links to its first cell."""
     head = styles.number("head")
-    title = One(styles.number("title"), f"{plan.title} · {said('definitions', plan.language)}")
-    heads = {i: One(head, said(word, plan.language)) for i, word in enumerate(_HEADS, 1)}
+    title = StyledCell(styles.number("title"), f"{plan.title} · {said('definitions', plan.language)}")
+    heads = {i: StyledCell(head, said(word, plan.language)) for i, word in enumerate(_HEADS, 1)}
     bands, links = [row(1, {1: title}, 22), row(_HEADER, heads)], {}
     rows = definition_rows(plan)
     texts = {key: _texts(plan, layout, *key) for key in rows}
@@ -62,10 +62,10 @@ def definitions_page(plan: Plan, layout: Layout, styles: Styles) -> Page:
 
 def _row(number: int, texts: Sequence[str], first: str, widths: Mapping[int, float], styles: Styles) -> Band:
     """Return the row of one name; its formula in cells is read from the first cell of the name."""
-    cells = {i: One(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
-    cells[1] = One(styles.number("symbol"), texts[0])
+    cells = {i: StyledCell(styles.number("long"), text) for i, text in enumerate(texts, 1) if text}
+    cells[1] = StyledCell(styles.number("symbol"), texts[0])
     if texts[_EXCEL - 1]:
-        cells[_EXCEL] = One(styles.number("code"), texts[_EXCEL - 1], f"_xlfn.FORMULATEXT({first})")
+        cells[_EXCEL] = StyledCell(styles.number("code"), texts[_EXCEL - 1], f"_xlfn.FORMULATEXT({first})")
     return row(number, cells, height({text: widths[i] for i, text in enumerate(texts, 1) if text}))
 
 

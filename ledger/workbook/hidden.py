@@ -12,7 +12,7 @@ import numpy as np
 
 from ledger.values import NA, Values, texts
 from ledger.workbook.layout import Layout, RegionLayout, cell
-from ledger.workbook.pages import One, Page, row
+from ledger.workbook.pages import Page, StyledCell, row
 from ledger.xlsx.formulas import in_names
 from ledger.xlsx.places import DISPLAY, LADDER_HEADS, PUBLISHED, VALUE, locator
 from ledger.xlsx.record import BLOCK, FORM, MAKER, PRINTED_CELLS, PRINTED_HEADS, PrintedCell
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 def display_page(layout: Layout, styles: Styles) -> Page:
     """Return the page of all ladders, side by side: a row for each step, below the four heads of a ladder."""
     head, plain = styles.number("head"), styles.number("helper")
-    rows: dict[int, dict[int, One]] = {}
+    rows: dict[int, dict[int, StyledCell]] = {}
     for ladder in layout.ladders:
         column, first, _ = layout.ladder(ladder)
-        heads = {i: One(head, word) for i, word in enumerate(LADDER_HEADS, column)}
+        heads = {i: StyledCell(head, word) for i, word in enumerate(LADDER_HEADS, column)}
         rows.setdefault(first - 1, {}).update(heads)
         for number, step in enumerate(ladder.steps, first):
             values: tuple[float | str, ...] = (step.start, step.scale, step.power, step.suffix)
-            cells = {i: One(plain, value) for i, value in enumerate(values, column)}
+            cells = {i: StyledCell(plain, value) for i, value in enumerate(values, column)}
             rows.setdefault(number, {}).update(cells)
     bands = tuple(row(number, cells) for number, cells in sorted(rows.items()))
     return Page(DISPLAY, bands, {}, state="hidden")
@@ -45,12 +45,16 @@ def published_page(
 ) -> Page:
     """Return the page that records the values of every worksheet and every printed text."""
     style, number = styles.number("helper", kind="typed"), styles.number("helper")
-    bands = [row(1, {1: One(style, MAKER), 2: One(number, float(FORM)), 3: One(style, report)})]
+    bands = [
+        row(
+            1, {1: StyledCell(style, MAKER), 2: StyledCell(number, float(FORM)), 3: StyledCell(style, report)}
+        )
+    ]
     for region in layout.regions:
         bands += _region(region, _live_cells(region, pages[region.sheet]), layout, style, number)
     start = bands[-1].last_row + 2
-    bands.append(row(start, {1: One(style, PRINTED_CELLS)}))
-    bands.append(row(start + 1, {i: One(style, head) for i, head in enumerate(PRINTED_HEADS, 1)}))
+    bands.append(row(start, {1: StyledCell(style, PRINTED_CELLS)}))
+    bands.append(row(start + 1, {i: StyledCell(style, head) for i, head in enumerate(PRINTED_HEADS, 1)}))
     if printed:
         columns = enumerate(zip(*(each.told() for each in printed), strict=True), 1)
         bands.append(Band(start + 2, tuple(Cells(i, style, texts(column)) for i, column in columns)))
@@ -69,14 +73,16 @@ def _region(
     region: RegionLayout, live: Mapping[str, tuple[int, Cells]], layout: Layout, style: int, number: int
 ) -> Iterator[Band]:
     """Yield the rows of a region: its kind and worksheet, its names, its formulas in names, its values."""
-    yield row(region.start, {1: One(style, region.kind), 2: One(style, region.sheet)})
-    yield row(region.start + 1, {region.column(name): One(style, name) for name in region.names})
+    yield row(region.start, {1: StyledCell(style, region.kind), 2: StyledCell(style, region.sheet)})
+    yield row(region.start + 1, {region.column(name): StyledCell(style, name) for name in region.names})
     places = layout.places()
     formulas = {}
     for name, (first, each) in live.items():
         if each.formula is not None:
             text = each.formula.replace(ROW, str(first))
-            formulas[region.column(name)] = One(style, in_names(text, locator(places, region.sheet, first)))
+            formulas[region.column(name)] = StyledCell(
+                style, in_names(text, locator(places, region.sheet, first))
+            )
     if formulas:
         yield row(region.start + 2, formulas)
     cells = []

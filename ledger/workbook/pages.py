@@ -65,11 +65,11 @@ class SheetTable:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalFormat:
-    """The look of the cells of an area in which a condition holds, written for the first of them."""
+    """The style of the cells of an area in which a condition holds, written for the first of them."""
 
     area: str
     condition: str
-    look: str
+    style: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +99,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class One:
-    """One cell of a row: its style, its value and, if it is computed, its formula."""
+class StyledCell:
+    """The cell of a column in a band, or all its cells there: style number, value and formula if computed."""
 
     style: int
     value: float | str | bool | Values
     formula: str | None = None
 
 
-def row(number: int, cells: Mapping[int, One], height: float | None = None) -> Band:
-    """Return a band of one row from cells by column."""
+def row(number: int, cells: Mapping[int, StyledCell], height: float | None = None) -> Band:
+    """Return a band from cells by column: one row, or as many as each of the cells has values."""
     columns = tuple(
         Cells(column, each.style, _single(each.value), each.formula) for column, each in sorted(cells.items())
     )

@@ -13,7 +13,7 @@ from ledger.evaluate.views import heading_text, row_numbers
 from ledger.plan.plan import ID, Given, Plan, PlannedSheet, PlannedView, PrintedColumn
 from ledger.workbook.formulas import helper_formulas
 from ledger.workbook.layout import Layout, cell
-from ledger.workbook.pages import One, Page, column_width, row
+from ledger.workbook.pages import Page, StyledCell, column_width, row
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import PRINTED
 from ledger.xlsx.record import PrintedCell, line_mark
@@ -54,7 +54,7 @@ def printed_page(
     """Return the page of every view that is short enough, and what each of its cells prints."""
     views = [view for view in plan.views if len(row_numbers(view, result.sheets[view.sheet])) <= LONGEST]
     widest = max((_visible(view, result) for view in views), default=1)
-    title = One(styles.number("title"), f"{plan.title} · {said('printed', plan.language)}")
+    title = StyledCell(styles.number("title"), f"{plan.title} · {said('printed', plan.language)}")
     bands: list[Band] = [row(1, {1: title}, 22)]
     texts: dict[int, list[str]] = {}
     printed: list[PrintedCell] = []
@@ -75,7 +75,7 @@ def printed_page(
         last = max(last, *(each.column for band in bands for each in band.columns))
     limits = [said("limits", plan.language), *plan.limits] if plan.limits else []
     for number, limit in enumerate([said(plan.basis, plan.language), *limits], start):
-        bands.append(row(number, {1: One(styles.number("basis"), limit)}))
+        bands.append(row(number, {1: StyledCell(styles.number("basis"), limit)}))
     widths = {column: column_width(each, 60) for column, each in texts.items()}
     page = Page(
         PRINTED, tuple(bands), widths, helpers=(widest + 2, last) if last > widest else None, repeat=(1, 1),
@@ -117,7 +117,7 @@ class _ViewWriter:
 
     def bands(self, start: int) -> Iterator[Band]:
         """Yield the rows of the view from row `start` on: its title, its heading, its cells."""
-        yield row(start, {1: One(self.styles.number("name"), self.view.title)})
+        yield row(start, {1: StyledCell(self.styles.number("name"), self.view.title)})
         heading, spots = {"table": self.table, "record": self.record, "matrix": self.matrix}[self.view.kind](
             start + 1
         )
@@ -126,14 +126,14 @@ class _ViewWriter:
             rows.setdefault(spot.row, {}).update(self.cells(spot))
         for number in {spot.row for spot in spots}:
             # By which a later reader finds the row, whatever was inserted above it.
-            line = One(self.styles.number("helper", kind="typed"), line_mark(self.view.name, number))
+            line = StyledCell(self.styles.number("helper", kind="typed"), line_mark(self.view.name, number))
             rows[number][self.right - 1] = line
         for number in sorted(rows):
             yield row(number, rows[number])
 
-    def table(self, start: int) -> tuple[dict[int, One], list[_PrintedSpot]]:
+    def table(self, start: int) -> tuple[dict[int, StyledCell], list[_PrintedSpot]]:
         """Return heading and spots of a table: one helper group a column, one id a row."""
-        heading: dict[int, One] = {}
+        heading: dict[int, StyledCell] = {}
         for i, column in enumerate(self.view.columns, 1):
             heading |= self.heading(
                 column, _PrintedSpot(start, i, max((self.right - 1, *heading)) + 1, column, None)
@@ -148,7 +148,7 @@ class _ViewWriter:
         ]
         return heading, spots
 
-    def record(self, start: int) -> tuple[dict[int, One], list[_PrintedSpot]]:
+    def record(self, start: int) -> tuple[dict[int, StyledCell], list[_PrintedSpot]]:
         """Return the spots of a record, one below the other; its headings stand at the left."""
         number = row_numbers(self.view, self.result)[0] if self.sheet.axes else None
         return {}, [
@@ -156,7 +156,7 @@ class _ViewWriter:
             for i, column in enumerate(self.view.columns)
         ]
 
-    def matrix(self, start: int) -> tuple[dict[int, One], list[_PrintedSpot]]:
+    def matrix(self, start: int) -> tuple[dict[int, StyledCell], list[_PrintedSpot]]:
         """Return heading and spots of a matrix: a helper group and an id for each column."""
         down, across, cell_ = self.view.columns
         downs = _printed(down, self.result.values[down.node])
@@ -184,11 +184,11 @@ class _ViewWriter:
             down, _PrintedSpot(start, 1, self.right + group * (1 + len(columns)), down, None)
         ), spots
 
-    def heading(self, column: PrintedColumn, spot: _PrintedSpot) -> dict[int, One]:
+    def heading(self, column: PrintedColumn, spot: _PrintedSpot) -> dict[int, StyledCell]:
         """Return a heading and its helper cells; names in its label are live."""
         text = heading_text(column, self.sheet, self.result)
         self.texts.setdefault(spot.column, []).append(text)
-        cells: dict[int, One] = {}
+        cells: dict[int, StyledCell] = {}
         parts = []
         for before, name in column.heading:
             parts.append(_quoted(before))
@@ -198,19 +198,19 @@ class _ViewWriter:
                 cells |= inner
                 parts.append(formula)
         live = "&".join(part for part in parts if part) if any(name for _, name in column.heading) else None
-        return {**cells, spot.column: One(self.styles.number("head"), text, live)}
+        return {**cells, spot.column: StyledCell(self.styles.number("head"), text, live)}
 
-    def named(self, name: str, spot: _PrintedSpot) -> tuple[dict[int, One], str]:
+    def named(self, name: str, spot: _PrintedSpot) -> tuple[dict[int, StyledCell], str]:
         """Return the helper cells of a name in a label, and the formula of its printed text."""
         node, source = self.sheet.nodes[name], self.layout.cells(self.sheet.name, name)
         if node.kind.kind == "text" and isinstance(node.how, Given):
             return {}, source
         return self.helpers(node.ladder, node.kind.kind, self.result.values[name], source, spot)
 
-    def cells(self, spot: _PrintedSpot) -> dict[int, One]:
+    def cells(self, spot: _PrintedSpot) -> dict[int, StyledCell]:
         """Return the printed cell and its helper cells: id and position of its row, then x, k, y, n."""
         node, kind, first = self.sheet.nodes[spot.printed.node], self.view.kind, spot.helper
-        cells: dict[int, One] = {}
+        cells: dict[int, StyledCell] = {}
         if kind == "record":
             right = first + _ROW_HELPERS + _CELL_HELPERS
             cells |= self.heading(spot.printed, replace(spot, column=1, helper=right))
@@ -225,42 +225,42 @@ class _ViewWriter:
         value = self.result.values[node.name].take(slice(number, number + 1))
         return cells | self.printed(replace(spot, helper=first), value, source)
 
-    def row_helpers(self, at_row: int, number: int, at: int) -> dict[int, One]:
+    def row_helpers(self, at_row: int, number: int, at: int) -> dict[int, StyledCell]:
         """Return the id of a row, in column `at`, and the formula of its position on the ledger sheet."""
         style, ids = self.styles.number("helper", kind="typed"), self.layout.cells(self.sheet.name, ID)
         position = f"MATCH({cell(at, at_row)},{ids},0)"
-        own = One(style, self.result.ids[number])
-        return {at: own, at + 1: One(self.styles.number("helper"), float(number + 1), position)}
+        own = StyledCell(style, self.result.ids[number])
+        return {at: own, at + 1: StyledCell(self.styles.number("helper"), float(number + 1), position)}
 
-    def printed(self, spot: _PrintedSpot, value: Values, source: str) -> dict[int, One]:
+    def printed(self, spot: _PrintedSpot, value: Values, source: str) -> dict[int, StyledCell]:
         """Return x, k, y, n and the printed text of one cell; the head of a matrix column has its label."""
         printed, column = spot.printed, spot.column
         (text,) = _printed(printed, value)
         cells, formula = self.helpers(printed.ladder, printed.kind, value, source, spot)
-        look = "printed" if value.data.dtype == np.float64 and self.view.kind != "record" else "printed text"
+        style = "printed" if value.data.dtype == np.float64 and self.view.kind != "record" else "printed text"
         if self.view.kind == "matrix" and printed is self.view.columns[1]:
-            look = "head"
+            style = "head"
             before = f"{heading_text(printed, self.sheet, self.result)} "
             text, formula = before + text, f"{_quoted(before)}&{formula}"
         self.texts.setdefault(column, []).append(text)
         row_id = "" if spot.number is None else self.result.ids[spot.number]
         address = f"{column_letters(column)}{spot.row}"
         self.cells_printed.append(PrintedCell(address, self.view.name, row_id, printed.name, text))
-        return {**cells, column: One(self.styles.number(look), text, formula)}
+        return {**cells, column: StyledCell(self.styles.number(style), text, formula)}
 
     def helpers(
         self, ladder: Ladder | None, kind: str, value: Values, source: str, spot: _PrintedSpot
-    ) -> tuple[dict[int, One], str]:
+    ) -> tuple[dict[int, StyledCell], str]:
         """Return the cells x, k, y, n, from column `spot.helper` on, and the formula of the printed text."""
         first, style = spot.helper, self.styles.number("helper")
         x, k, y, n = (cell(first + i, spot.row) for i in range(_CELL_HELPERS))
-        own = One(style, value, source)
+        own = StyledCell(style, value, source)
         if ladder is None or not ladder.steps:
             return {first: own}, rules.excel_truth(x) if kind == "bool" else rules.excel_text(x)
         *formulas, text = helper_formulas(self.layout, ladder, x, (k, y, n))
         worked = rules.worked(ladder, value)
         inner = zip((worked.k, worked.y, worked.n), formulas, strict=True)
-        ones = (own, *(One(style, each, formula) for each, formula in inner))
+        ones = (own, *(StyledCell(style, each, formula) for each, formula in inner))
         return dict(enumerate(ones, first)), text
 
 

@@ -26,9 +26,9 @@ from ledger.workbook.layout import (
 )
 from ledger.workbook.pages import (
     ConditionalFormat,
-    One,
     Page,
     SheetTable,
+    StyledCell,
     column_width,
     height,
     lines,
@@ -36,7 +36,7 @@ from ledger.workbook.pages import (
     shown_values,
     text_width,
 )
-from ledger.workbook.styles import GENERAL, Styles, content, look, number_format
+from ledger.workbook.styles import GENERAL, Styles, content, number_format, role
 from ledger.xlsx.formulas import column_letters
 from ledger.xlsx.places import DEFINITIONS
 from ledger.xlsx.sheetdata import ROW, Band, Cells
@@ -108,7 +108,7 @@ class _LedgerWriter:
         )  # fmt: skip
 
     def rules(self) -> Iterator[ConditionalFormat]:
-        """Yield the looks of the cells of claims: one that fails is seen where it fails."""
+        """Yield the conditional formats of claims: one that fails is seen where it fails."""
         for name, node in self.sheet.nodes.items():
             if isinstance(node.how, Claimed):
                 letters = column_letters(self.on.columns.get(name, 2))
@@ -121,12 +121,12 @@ class _LedgerWriter:
     def top(self) -> Iterator[Band]:
         """Yield the title, the basis and the heads of the block."""
         title = f"{self.plan.title} · {self.sheet.title}"
-        yield row(1, {1: One(self.styles.number("title"), title)}, 22)
-        yield row(2, {1: One(self.styles.number("basis"), said(self.plan.basis, self.plan.language))})
+        yield row(1, {1: StyledCell(self.styles.number("title"), title)}, 22)
+        yield row(2, {1: StyledCell(self.styles.number("basis"), said(self.plan.basis, self.plan.language))})
         if self.on.block:
             words = (said(word, self.plan.language) for word in ("name", "value", "unit", "label"))
             head = self.styles.number("head")
-            yield row(BLOCK_HEADER, {i: One(head, word) for i, word in enumerate(words, 1)})
+            yield row(BLOCK_HEADER, {i: StyledCell(head, word) for i, word in enumerate(words, 1)})
 
     def block(self) -> Iterator[Band]:
         """Yield one row for each name that does not vary: name, value, unit, label and formula."""
@@ -135,21 +135,21 @@ class _LedgerWriter:
             first = value.data[0]
             is_long = isinstance(first, str) and text_width(first) > _BLOCK_VALUE
             cells = {
-                1: One(self.styles.number("name"), name),
+                1: StyledCell(self.styles.number("name"), name),
                 2: self.cells(node, "long" if is_long and not isinstance(node.how, Given) else ""),
-                3: One(self.styles.number("unit"), node.unit),
-                4: One(self.styles.number("detail"), _definition(node)),
+                3: StyledCell(self.styles.number("unit"), node.unit),
+                4: StyledCell(self.styles.number("detail"), _definition(node)),
             }
             tall = height({str(first): _BLOCK_VALUE}) if is_long else None
             yield row(number, cells | self.helpers(node), tall)
 
-    def cells(self, node: Node, kind: Literal["", "long"] = "") -> One:
+    def cells(self, node: Node, kind: Literal["", "long"] = "") -> StyledCell:
         """Return the cells of a node, one or a column of them, with their formula; a "long" text wraps."""
         is_text = kind and node.kind.kind == "text"
-        style = self.styles.number(look(node), GENERAL, "long") if is_text else _style(node, self.styles)
-        return One(style, self.result.values[node.name], formula(self.layout, self.sheet.name, node))
+        style = self.styles.number(role(node), GENERAL, "long") if is_text else _style(node, self.styles)
+        return StyledCell(style, self.result.values[node.name], formula(self.layout, self.sheet.name, node))
 
-    def helpers(self, node: Node) -> dict[int, One]:
+    def helpers(self, node: Node) -> dict[int, StyledCell]:
         """Return the helper cells k, y, n of a printed text, by column; none for any other node."""
         match node.how:
             case PrintedText(name, _, ladder) if ladder is not None and node.name in self.on.helpers:
@@ -158,7 +158,7 @@ class _LedgerWriter:
                 formulas = helper_formulas(self.layout, ladder, x, helper_cells(self.on, node))[:HELPERS]
                 columns = zip((worked.k, worked.y, worked.n), formulas, strict=True)
                 return {
-                    column: One(style, values, text)
+                    column: StyledCell(style, values, text)
                     for column, (values, text) in enumerate(columns, self.on.helpers[node.name])
                 }
         return {}
@@ -224,22 +224,24 @@ def _heads(
     widths: Mapping[int, float],
     styles: Styles,
 ) -> Iterator[Band]:
-    """Yield a row of texts by column for each look, the last of them above the header, and the header.
+    """Yield a row of texts by column for each style, the last of them above the header, and the header.
 
-    `heads` are the name and the look of each column; a row without texts is left out.
+    `heads` are the name and the style of each column; a row without texts is left out.
     """
     for number, (name, cells) in enumerate(rows.items(), header - len(rows)):
         if cells:
             wrapped = {text: widths[column] for column, text in cells.items()}
             style = styles.number(name)
-            ones = {column: One(style, text) for column, text in cells.items()}
+            ones = {column: StyledCell(style, text) for column, text in cells.items()}
             yield row(number, ones, height(wrapped, small=name == "formula"))
-    yield row(header, {column: One(styles.number(head), name) for column, (name, head) in heads.items()})
+    yield row(
+        header, {column: StyledCell(styles.number(head), name) for column, (name, head) in heads.items()}
+    )
 
 
 def _style(node: Node, styles: Styles) -> int:
     """Return the style of a node's cells."""
-    return styles.number(look(node), number_format(node), content(node))
+    return styles.number(role(node), number_format(node), content(node))
 
 
 def own_label(node: Node) -> str:
@@ -274,9 +276,9 @@ def table_page(table: PlannedTable, rows: TableRows, notes: Notes, layout: Layou
         cells.column: column_width([at.headers[cells.column - 1] + _ARROW, *shown], widest)
         for cells, shown, widest in columns
     }
-    bands = [row(1, {1: One(styles.number("title"), f"{table.label} · {table.name}")}, 22)]
+    bands = [row(1, {1: StyledCell(styles.number("title"), f"{table.label} · {table.name}")}, 22)]
     if table.source:
-        bands.append(row(2, {1: One(styles.number("basis"), table.source.name)}))
+        bands.append(row(2, {1: StyledCell(styles.number("basis"), table.source.name)}))
     labels = {at.columns[field.name]: own_label(field) for field in table.fields if own_label(field)}
     units = {at.columns[field.name]: field.unit for field in table.fields if field.unit}
     documents = dict.fromkeys(at.documents.values(), "document head")

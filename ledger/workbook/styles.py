@@ -1,4 +1,4 @@
-"""What cells look like: inputs blue on cream, formulas black, lookups green, by role."""
+"""Cell styles by role: inputs blue on cream, formulas black, lookups green, claims centred."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Content = Literal["number", "typed", "text", "long"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CellStyle:
     """One role's font, fill and alignment."""
 
     color: str = _BLACK
@@ -40,87 +40,87 @@ class Look:
     middle: bool = False
 
 
-LOOKS: Mapping[str, Look] = {
-    "title": Look(bold=True, size=15),
-    "basis": Look(color=_GREY, italic=True),
-    "head": Look(bold=True, fill=_BAND, line=True),
-    "column head": Look(bold=True, fill=_BAND, line=True, align="center"),
-    "document head": Look(color=_GREY, bold=True, fill=_PALE, line=True, align="center"),
-    "label": Look(bold=True, wrap=True, align="center"),
-    "unit": Look(color=_GREY, italic=True, align="center"),
-    "formula": Look(color=_GREY, size=9, wrap=True, align="center"),
-    "check head": Look(bold=True, fill=_BAND, line=True, wrap=True, align="center"),
-    "verdict": Look(bold=True, size=12, middle=True),
-    "line text": Look(middle=True),
-    "line name": Look(bold=True, middle=True),
-    "line value": Look(middle=True),
-    "total": Look(bold=True, align="center"),
-    "status": Look(bold=True, align="center", middle=True),
-    "name": Look(bold=True),
-    "symbol": Look(bold=True, wrap=True),
-    "detail": Look(color=_GREY),
-    "id": Look(bold=True),
-    "input": Look(color=_BLUE, fill=_CREAM),
-    "lookup": Look(color=_GREEN),
-    "document": Look(color=_GREY, fill=_PALE),
-    "computed": Look(),
-    "claim": Look(align="center"),
-    "printed": Look(align="right"),
-    "printed text": Look(align="left", indent=1),
-    "helper": Look(color=_GREY, size=9),
-    "long": Look(wrap=True),
-    "code": Look(size=9, wrap=True),
+CELL_STYLES: Mapping[str, CellStyle] = {
+    "title": CellStyle(bold=True, size=15),
+    "basis": CellStyle(color=_GREY, italic=True),
+    "head": CellStyle(bold=True, fill=_BAND, line=True),
+    "column head": CellStyle(bold=True, fill=_BAND, line=True, align="center"),
+    "document head": CellStyle(color=_GREY, bold=True, fill=_PALE, line=True, align="center"),
+    "label": CellStyle(bold=True, wrap=True, align="center"),
+    "unit": CellStyle(color=_GREY, italic=True, align="center"),
+    "formula": CellStyle(color=_GREY, size=9, wrap=True, align="center"),
+    "check head": CellStyle(bold=True, fill=_BAND, line=True, wrap=True, align="center"),
+    "verdict": CellStyle(bold=True, size=12, middle=True),
+    "line text": CellStyle(middle=True),
+    "line name": CellStyle(bold=True, middle=True),
+    "line value": CellStyle(middle=True),
+    "total": CellStyle(bold=True, align="center"),
+    "status": CellStyle(bold=True, align="center", middle=True),
+    "name": CellStyle(bold=True),
+    "symbol": CellStyle(bold=True, wrap=True),
+    "detail": CellStyle(color=_GREY),
+    "id": CellStyle(bold=True),
+    "input": CellStyle(color=_BLUE, fill=_CREAM),
+    "lookup": CellStyle(color=_GREEN),
+    "document": CellStyle(color=_GREY, fill=_PALE),
+    "computed": CellStyle(),
+    "claim": CellStyle(align="center"),
+    "printed": CellStyle(align="right"),
+    "printed text": CellStyle(align="left", indent=1),
+    "helper": CellStyle(color=_GREY, size=9),
+    "long": CellStyle(wrap=True),
+    "code": CellStyle(size=9, wrap=True),
 }
 
 
 #: The colour and the fill of cells in which a condition holds.
-RULE_LOOKS: Mapping[str, tuple[str, str]] = {
+CONDITION_STYLES: Mapping[str, tuple[str, str]] = {
     "good": ("1B5E20", "DFF2E1"),
     "bad": ("9C1C1C", "FBDDDD"),
     "neutral": ("5F5F5F", "E8E8E8"),
 }
 
 
-def rule_style(look: str) -> DifferentialStyle:
+def rule_style(name: str) -> DifferentialStyle:
     """Return the differential style, colour and fill, of a conditional format."""
-    color, fill = RULE_LOOKS[look]
+    color, fill = CONDITION_STYLES[name]
     # Only here a spreadsheet takes a solid fill from the background.
     return DifferentialStyle(font=Font(color=color), fill=PatternFill(bgColor=fill))
 
 
 @dataclass(slots=True)
 class Styles:
-    """The style numbers of a workbook, one for each look and number format that is asked for."""
+    """The style numbers of a workbook, one for each cell style and number format that is asked for."""
 
     workbook: Workbook
     numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
-    def number(self, look: str, form: str = GENERAL, kind: Content = "number") -> int:
+    def number(self, name: str, form: str = GENERAL, kind: Content = "number") -> int:
         """Return the number of a style for a kind of content.
 
         In a cell of "typed" text a `=` is a letter.  A formula that gives text must not be such a cell, or
         whoever edits it turns it into text; "long" text wraps.
         """
-        key = (look, form, kind)
+        key = (name, form, kind)
         if key not in self.numbers:
-            self.numbers[key] = self._made(LOOKS[look], form, kind)
+            self.numbers[key] = self._made(CELL_STYLES[name], form, kind)
         return self.numbers[key]
 
-    def _made(self, look: Look, form: str, kind: Content) -> int:
+    def _made(self, style: CellStyle, form: str, kind: Content) -> int:
         # A style has a number once a cell has it; the cell goes with its sheet.
         sheet = self.workbook.create_sheet()
         cell = sheet.cell(1, 1)
-        cell.font = Font(name=_FACE, size=look.size, bold=look.bold, italic=look.italic, color=look.color)
-        if look.fill:
-            cell.fill = PatternFill("solid", start_color=look.fill, end_color=look.fill)
-        if look.line:
+        cell.font = Font(name=_FACE, size=style.size, bold=style.bold, italic=style.italic, color=style.color)
+        if style.fill:
+            cell.fill = PatternFill("solid", start_color=style.fill, end_color=style.fill)
+        if style.line:
             cell.border = Border(bottom=Side(style="thin", color=_GREY))
-        wraps, typed = look.wrap or kind == "long", kind != "number" and not look.align
+        wraps, typed = style.wrap or kind == "long", kind != "number" and not style.align
         cell.alignment = Alignment(
-            horizontal="left" if typed else look.align or None,
-            vertical="center" if look.middle else "top" if wraps else None,
+            horizontal="left" if typed else style.align or None,
+            vertical="center" if style.middle else "top" if wraps else None,
             wrap_text=wraps or None,
-            indent=1 if typed else look.indent,
+            indent=1 if typed else style.indent,
         )
         cell.number_format = form
         if kind == "typed":
@@ -140,8 +140,8 @@ _ROLES = {
 }
 
 
-def look(node: Node) -> str:
-    """Return the look of a node's cells by their role: input, lookup, id, claim, or else computed."""
+def role(node: Node) -> str:
+    """Return the role of a node's cells, which names their style: input, lookup, id, claim, computed."""
     return _ROLES.get(type(node.how), "computed")
 
 
@@ -149,7 +149,7 @@ def content(node: Node) -> Content:
     """Return the kind of content that a node's cells have: typed text, text of a formula, or a number."""
     if node.kind.kind != "text":
         return "number"
-    return "typed" if look(node) in {"input", "id"} else "text"
+    return "typed" if role(node) in {"input", "id"} else "text"
 
 
 def number_format(node: Node) -> str:

@@ -124,7 +124,7 @@ def _shell(sheet: Worksheet, page: Page) -> None:
         choice.add(f"{get_column_letter(at)}{top}:{get_column_letter(at)}{bottom}")
         sheet.add_data_validation(choice)
     for each in page.rules:
-        rule = Rule("expression", formula=[each.condition], dxf=rule_style(each.look), stopIfTrue=True)
+        rule = Rule("expression", formula=[each.condition], dxf=rule_style(each.style), stopIfTrue=True)
         sheet.conditional_formatting.add(each.area, rule)
     for chart in page.charts:
         sheet.add_chart(scatter(chart), f"A{chart.row}")
