@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ledger.workbook.styles import Content, Styles
     from ledger.xlsx.sheetdata import Band
 
+    # What writes the cells of a line into a row.
+    LineWriter = Callable[[int], dict[int, StyledCell]]
+
 
 ValueKind = Literal["number", "truth", "text"]
 #: The text of a cell that would name a row where there is none to name.
@@ -296,13 +299,12 @@ class _ChecksWriter:
         claims = [(claim, self.layout.region(claim.sheet, claim.name)) for claim in self.plan.claims]
         first = _TOTALS + 4 + bool(orders) + bool(claims)
         moved = {region.sheet: cell(DIFFER, first + i) for i, region in enumerate(orders)}
-        names = compared(self.plan, self.result, self.layout)
-        topics: tuple[tuple[_Topic, list[tuple[Callable[[int], dict[int, StyledCell]], str]]], ...] = (
+        topics: tuple[tuple[_Topic, list[tuple[LineWriter, str]]], ...] = (
             (_ORDER, [(partial(self.order, each), each.home(each.names[0])) for each in orders]),
             (_CLAIMS, [(partial(self.claim, claim, on), on.home(claim.name)) for claim, on in claims]),
             (_NAMES, [
                 (partial(self.name, each, moved.get(each.region.sheet, "")), each.region.home(each.name))
-                for each in names
+                for each in compared(self.plan, self.result, self.layout)
             ]),
         )  # fmt: skip
         found: list[_Section] = []
