@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.book.markdown import normal_form
+from ledger.declarations.csv import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 # Rendered right by every book builder tried; a backslash is not.
 _MARKDOWN = {ord(each): f"&#{ord(each)};" for each in "|*_`~$[]{}<>&\\#"} | {ord("\n"): "<br>"}
-_NEEDS_QUOTES = re.compile(r'[",\r\n]')
 _CELL_END = re.compile(r"(?<!\\)\|")
 _HTML_CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>")
 
@@ -35,11 +35,6 @@ class TableText:
 def markdown(text: str) -> str:
     """Return text as Markdown shows it in every builder, for a table's cell or a value in prose."""
     return text.translate(_MARKDOWN).replace("--", "&#45;&#45;")
-
-
-def _csv_field(text: str) -> str:
-    """Return text as one CSV field."""
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) or text != text.strip() else text
 
 
 def _html_lines(text: str) -> Sequence[str]:
@@ -77,8 +72,9 @@ class Medium:
     `spelled` writes a text as a cell, `cells` reads the cells of one line of it back, none if it holds none.
     `block_lines` are the lines of a block in a chapter, `normal_form` is what two blocks are compared by.
     An exact medium has ids and every digit, the others the printed text.  `escapes` means that its templates
-    escape HTML, `is_fenced` that a chapter holds it as a code block.  Cells are padded to one width of at
-    least `narrowest` letters, 0 for not at all, with numbers at the right if `numbers_right`.
+    escape HTML, `is_fenced` that a chapter holds it as a code block, `has_record_headings` that a record
+    has a row of headings, too.  Cells are padded to one width of at least `narrowest` letters, 0 for not at
+    all, with numbers at the right if `numbers_right`.
     """
 
     name: str
@@ -91,6 +87,7 @@ class Medium:
     is_fenced: bool = False
     is_exact: bool = False
     is_record_upright: bool = False
+    has_record_headings: bool = True
     numbers_right: bool = False
     narrowest: int = 0
 
@@ -134,8 +131,10 @@ def _pad(text: str, width: int, *, right: bool) -> str:
 _ROWS = (
     # In Markdown a record is a table of two columns, for a table of one row is too wide to read.
     Medium("md", "md", markdown, _markdown_cells, is_record_upright=True, narrowest=3),
-    Medium("html", "html", str, _html_cells, _html_lines, _html_lines, escapes=True),
-    Medium("csv", "csv", _csv_field, _csv_cells, is_fenced=True, is_exact=True),
+    Medium(
+        "html", "html", str, _html_cells, _html_lines, _html_lines, escapes=True, has_record_headings=False
+    ),
+    Medium("csv", "csv", quoted, _csv_cells, is_fenced=True, is_exact=True),
     Medium("txt", "text", str, _no_cells, is_fenced=True, numbers_right=True, narrowest=1),
 )
 #: The media by the ending of their files, and by their word in a chapter's marker; the first is the usual.

@@ -15,6 +15,7 @@ import numpy as np
 from ledger.declarations.csv import CsvTable, decode, excerpt, quoted, table
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import EXACT, NA, Values, texts, utf16_length
+from ledger.xlsx.limits import MAX_KEY, MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 FieldKind = Literal["text", "integer", "number"]
 
-_CELL_UNITS = 32_767  # what a cell of a workbook holds, in UTF-16 units
-_KEY_LENGTH = 200  # MATCH finds no text beyond 255
 # A key stands in markers, comments and MATCH, where each of these means something or is not seen.
 NOT_IN_KEY = re.compile("[\\s|*?~\u200b\u2060\ufeff]|--")
 KEY_HINT = "use letters, digits and such as '-', '_', '.', '/'"
@@ -194,9 +193,9 @@ def _check_lengths(rows: CsvTable, problems: Problems) -> None:
     """Add a problem for each text that is longer than a cell of a workbook can hold."""
     for position, cells in enumerate(rows.cells, 1):
         # A character is at most two UTF-16 units.
-        for row, cell in enumerate(cells if max(map(len, cells)) > _CELL_UNITS // 2 else ()):
-            if (units := utf16_length(cell)) > _CELL_UNITS:
-                what = f"{units} characters, a cell of a workbook holds {_CELL_UNITS}"
+        for row, cell in enumerate(cells if max(map(len, cells)) > MAX_TEXT // 2 else ()):
+            if (units := utf16_length(cell)) > MAX_TEXT:
+                what = f"{units} characters, a cell of a workbook holds {MAX_TEXT}"
                 problems.add(what, rows.place(row, position))
 
 
@@ -222,8 +221,8 @@ def _check_keys(rows: CsvTable, position: int, keys: Sequence[str], problems: Pr
     """Add problems for keys that are too long to be looked up, or one key to a spreadsheet."""
     first: dict[str, int] = {}
     for row, key in enumerate(keys):
-        if len(key) > _KEY_LENGTH:
-            what = f"key {excerpt(key)} has {len(key)} characters, at most {_KEY_LENGTH} can be looked up"
+        if len(key) > MAX_KEY:
+            what = f"key {excerpt(key)} has {len(key)} characters, at most {MAX_KEY} can be looked up"
             problems.add(what, rows.place(row, position))
         earlier = first.setdefault(unicodedata.normalize("NFKC", key).casefold(), row)
         if earlier != row and all(key.split("|")):

@@ -377,7 +377,7 @@ def _scaled(
     return k, y, _half_even(y)
 
 
-def worked(by: Ladder, values: Values) -> HelperValues:
+def helper_values(by: Ladder, values: Values) -> HelperValues:
     """Return the values of the cells k, y and n that print `values` in a workbook."""
     errors = values.errors
     k, y, n = _scaled(by, values.data if errors is None else np.where(errors > 0, 0.0, values.data))

@@ -76,25 +76,25 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "id cell": {"en": "id", "zh": "标识"},
     "document cell": {"en": "document", "zh": "说明"},
     "printed cell": {"en": "printed", "zh": "印出"},
-    "input told": {
+    "input note": {
         "en": "A given value. It may be changed: all else follows.",
         "zh": "给定的值，可以改，其余随之重算。",
     },
-    "lookup told": {"en": "Fetched from another sheet by its key.", "zh": "按键从另一张表取来。"},
-    "computed told": {
+    "lookup note": {"en": "Fetched from another sheet by its key.", "zh": "按键从另一张表取来。"},
+    "computed note": {
         "en": "A live formula; its note, or Definitions, tells it in names.",
         "zh": "活的公式；批注与 Definitions 用名字写出它。",
     },
-    "id told": {"en": "The id by which a row is found.", "zh": "用来找到一行的标识。"},
-    "document told": {
+    "id note": {"en": "The id by which a row is found.", "zh": "用来找到一行的标识。"},
+    "document note": {
         "en": "Tells of a row, such as its source; no formula reads it.",
         "zh": "说明一行（例如来源），没有公式读它。",
     },
-    "printed told": {
+    "printed note": {
         "en": "The text that the book prints, made by formulas on Printed.",
         "zh": "书中印出的文字，由 Printed 上的公式得到。",
     },
-    "checks told": {
+    "checks note": {
         "en": "Each name compared with its published values, each claim counted.",
         "zh": "逐个名字与发布值比较，逐条断言计数。",
     },
@@ -102,7 +102,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "en": "Each table as the book prints it, found by id.",
         "zh": "书中每张表的样子，逐行按标识取值。",
     },
-    "definitions told": {
+    "definitions note": {
         "en": "Each name: label, unit, formula in names and in cells, source.",
         "zh": "每个名字的含义、单位、公式与来源。",
     },
@@ -128,6 +128,6 @@ def said(word: str, language: str) -> str:
     return forms.get(language, forms["en"])
 
 
-def all_said(language: str) -> dict[str, str]:
+def all_words(language: str) -> dict[str, str]:
     """Return every word in `language`, by its name."""
     return {word: said(word, language) for word in _WORDS}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.evaluate.findings import ValueFinding, findings_of
-from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows
+from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows, row_id
 from ledger.language.expr import Expr, Literal, fold
 from ledger.language.targets.numpy import WORDS, literal
 from ledger.plan.plan import (
@@ -199,7 +199,7 @@ class _Evaluator:
             case Given(value):
                 return literal(value)
             case RowId():
-                keys = [[key.replace("|", "/") for key in self._axis(i).keys] for i in range(len(picks))]
+                keys = [[row_id(key) for key in self._axis(i).keys] for i in range(len(picks))]
                 parts = ([names[i] for i in pick] for names, pick in zip(keys, picks, strict=True))
                 return texts(["/".join(each) for each in zip(*parts, strict=True)])
             case RowKey(axis):

@@ -40,6 +40,15 @@ class TableRows:
     scenario: Scenario | None
 
 
+def row_id(key: str) -> str:
+    """Return the id of a row on a ledger sheet: the parts of its table's key with slashes between.
+
+    >>> row_id("car|2026")
+    'car/2026'
+    """
+    return key.replace("|", "/")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MissingKey:
     """The rows of a block in which the key of a lookup leads to no row, and the parts of each such key."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ledger.declarations import scenario
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.evaluate.lookups import precedents
+from ledger.evaluate.lookups import precedents, row_id
 from ledger.evaluate.views import full_texts, picked
 from ledger.plan.names import displayed
 from ledger.plan.plan import (
@@ -111,7 +111,7 @@ def _leaf(plan: Plan, result: Result, spot: Spot) -> Iterator[Leaf]:
 def _row_of(result: Result, spot: Spot, table: str) -> int:
     """Return the number of the table's row with the id of a row of the sheet, whose filter may drop some."""
     wanted = result.sheets[spot.sheet].ids[spot.row]
-    return next(i for i, key in enumerate(result.tables[table].keys) if key.replace("|", "/") == wanted)
+    return next(i for i, key in enumerate(result.tables[table].keys) if row_id(key) == wanted)
 
 
 def _table_leaf(plan: Plan, result: Result, node: Node, table: str, field: str, row: int) -> Leaf:

@@ -51,7 +51,7 @@ class Typed:
 
     expr: Expr
     kind: Kind
-    shown: tuple[PrintedNumber, ...] = ()
+    printed: tuple[PrintedNumber, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _converted(inner: Typed, wanted: str, expr: Expr, scope: Scope) -> Typed:
     for op, part in (("mul", ratio.numerator), ("div", ratio.denominator)):
         if part != 1:
             scaled = call(op, scaled, Literal(float(part), start=scaled.start))
-    return Typed(scaled, Kind("number", unit, inner.kind.whole and ratio.denominator == 1), inner.shown)
+    return Typed(scaled, Kind("number", unit, inner.kind.whole and ratio.denominator == 1), inner.printed)
 
 
 def _called(node: Call, parts: list[Typed], scope: Scope) -> Typed:
@@ -131,13 +131,13 @@ def _called(node: Call, parts: list[Typed], scope: Scope) -> Typed:
         return same if node.op == "eq" else replace(same, expr=replace(node, op="not", args=(same.expr,)))
     _check_kinds(node, parts, scope)
     args = tuple(part.expr for part in parts)
-    shown = tuple(dict.fromkeys(each for part in parts for each in part.shown))
+    printed = tuple(dict.fromkeys(each for part in parts for each in part.printed))
     match node.op, args:
         case "pow", (base, Literal(value=exponent)) if exponent in range(2, _LARGEST_PRODUCT + 1):
             expr: Expr = reduce(partial(call, "mul"), [base] * int(exponent))
         case _:
             expr = core(node, args)
-    return Typed(expr, _result(node, parts, scope), shown)
+    return Typed(expr, _result(node, parts, scope), printed)
 
 
 def _check_kinds(node: Call, parts: list[Typed], scope: Scope) -> None:

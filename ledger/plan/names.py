@@ -461,7 +461,7 @@ class SheetNames:
         if name in self.broken or name in self.models.broken:
             raise _BrokenNameError
         if name in self.path:
-            self._tell_circle(name, place)
+            self._add_circle(name, place)
             raise _BrokenNameError
         self.path[name] = place
         try:
@@ -478,7 +478,7 @@ class SheetNames:
         self.nodes[name] = found
         return found
 
-    def _tell_circle(self, name: str, place: Place) -> None:
+    def _add_circle(self, name: str, place: Place) -> None:
         """Add the problem of a circular reference, from the same name on wherever the circle was entered."""
         members = list(self.path)
         members = members[members.index(name) :]
@@ -563,7 +563,7 @@ class SheetNames:
         if any(each.id not in kinds for each in names(declared)):
             raise _BrokenNameError
         found = typed(declared, Scope(kinds, self.models.atoms, place))
-        for printed in found.shown:
+        for printed in found.printed:
             self._add_printed_text(printed.name, printed.rule, printed.text, place)
         reads = tuple(dict.fromkeys(each.id for each in names(found.expr)))
         return Computed(text, declared, found.expr, reads), found.kind

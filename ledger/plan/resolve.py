@@ -13,6 +13,7 @@ from ledger.plan.names import Models, Settings, SheetNames, gather
 from ledger.plan.plan import Axis, Fetched, Plan, PlannedSheet, PlannedTable, RowField
 from ledger.plan.tables import planned_tables
 from ledger.plan.views import planned_views, wanted_names
+from ledger.xlsx.limits import MAX_TITLE
 from ledger.xlsx.places import FIXED_SHEETS
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from ledger.declarations.scenario import Field
     from ledger.declarations.toml import Declared
-
-_LONGEST = 31
 
 
 def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
@@ -87,8 +86,8 @@ def _check_worksheet_names(
     for name, what, place in named:
         if name.casefold() in taken:
             problems.add(f"{what} has the name of {taken[name.casefold()]}", place, "rename it")
-        if len(name) > _LONGEST:
-            problems.add(f"{what} has {len(name)} characters, a worksheet's name has {_LONGEST}", place)
+        if len(name) > MAX_TITLE:
+            problems.add(f"{what} has {len(name)} characters, a worksheet's name has {MAX_TITLE}", place)
         taken[name.casefold()] = f"the {what}"
     if not declared.report.sheets:
         place = Place(declared.file, keys=("sheets",))

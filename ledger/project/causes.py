@@ -14,6 +14,7 @@ from ledger.declarations import scenario
 from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import located_place
 from ledger.errors import LedgerError, Place
+from ledger.evaluate.lookups import row_id
 from ledger.evaluate.trace import Spot, leaves, names_behind
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Claimed, Computed, Given, Node, PlannedTable
@@ -125,7 +126,7 @@ class _ReportCauses:
         now = self.report.worked.result.tables[table.name]
         # A row of a list goes by the value of an input on a sheet.
         word = "row" if table.source else f"{table.place.keys[1]} {table.fields[0].name}"
-        keys = [key.replace("|", "/") if table.sheet else key for key in now.keys]
+        keys = [row_id(key) if table.sheet else key for key in now.keys]
         for row, key in enumerate(keys):
             if key not in before:
                 place, changed = self.row_place(table, row, ""), (table.name, now.keys[row], "")

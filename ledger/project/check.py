@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ledger.book import inject
+from ledger.book.media import MEDIA, WORDS
 from ledger.display.answer import Answer, json_text
 from ledger.errors import first_of
 from ledger.evaluate.trace import find
@@ -109,7 +110,9 @@ def _in_chapter(page: Draft, built: BuiltProject, views: Views) -> Iterator[Prin
         view = views(block.name)
         if view and (inject.is_stale(block, content) or inject.is_edited(block)):
             first, old = text.count("\n", 0, block.start) + 1, text[block.start : block.stop]
-            changes = printed_changes(name, first, old, content, block.medium, view) if block.content else ()
+            changes = (
+                printed_changes(name, first, old, content, WORDS[block.medium], view) if block.content else ()
+            )
             how = "written in another way" if block.content else "not written yet"
             yield from list(changes) or [PrintedChange(name, block.line, block.name, "", how, ())]
     plans = {each.name: (each.worked.plan, each.worked.result) for each in built.reports}
@@ -129,7 +132,7 @@ def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Itera
     if old is None or view is None or path.suffix not in {".md", ".txt" if view.view.templates else ""}:
         return
     with contextlib.suppress(UnicodeDecodeError):
-        yield from printed_changes(name, 1, old.decode(), data.decode(), path.suffix[1:], view)
+        yield from printed_changes(name, 1, old.decode(), data.decode(), MEDIA[path.suffix[1:]], view)
 
 
 def _lines(found: CheckResult) -> Iterator[str]:

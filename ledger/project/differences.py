@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import html
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -14,8 +12,9 @@ from ledger.evaluate.trace import Spot
 from ledger.evaluate.views import TabulatedView, cell_rows, full_texts, row_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from ledger.book.media import Medium
     from ledger.book.render import EvaluatedReport
     from ledger.plan.plan import PlannedView
 
@@ -104,8 +103,6 @@ def _cells_by_word(
     return {word: tuple(cells) for word, cells in found.items()}
 
 
-_CELL_END = re.compile(r"(?<!\\)\|")
-_HTML_CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>")
 _RULE = re.compile(r"\s*\|[|:\- ]+")
 # What a line begins with: all before a colon, else its first word.
 _HEAD = re.compile(r"[^:：=]*[^:：=\s](?=\s*[:：])|\S+")
@@ -137,46 +134,30 @@ class _TextRow:
 
 
 def printed_changes(
-    file: str, first: int, old: str, new: str, medium: str, view: ViewCells
+    file: str, first: int, old: str, new: str, medium: Medium, view: ViewCells
 ) -> Iterator[PrintedChange]:
     """Yield what differs between the text of a view as it is, from line `first` on, and as it should be."""
-    cells = _CELLS.get(medium)
     ours, theirs = (_table(text, line, medium, view) for text, line in ((old, first), (new, 1)))
-    if cells and ours and theirs:
+    if ours and theirs:
         yield from _Tables(file, medium, ours, theirs, view).changes()
-        old, new = _without_cells(old, cells), _without_cells(new, cells)
+        old, new = _without_cells(old, medium), _without_cells(new, medium)
     yield from _lines(file, first, old, new, view)
 
 
-def _markdown_cells(line: str) -> tuple[str, ...]:
-    bare = line.strip()
-    if bare.startswith("|") and bare.endswith("|") and set(bare) - set("|-: "):
-        return tuple(html.unescape(cell.strip()) for cell in _CELL_END.split(bare)[1:-1])
-    return ()
+def _without_cells(text: str, medium: Medium) -> str:
+    """Return the text of a view without the lines of its table."""
+    return "\n".join(
+        "" if medium.cells(line) or _RULE.fullmatch(line) else line for line in text.splitlines()
+    )
 
 
-def _html_cells(line: str) -> tuple[str, ...]:
-    return tuple(html.unescape(cell) for cell in _HTML_CELL.findall(line))
-
-
-def _csv_cells(line: str) -> tuple[str, ...]:
-    return () if line.strip()[:3] in {"", "```"} else tuple(next(csv.reader([line.strip()]), ()))
-
-
-_CELLS = {"md": _markdown_cells, "html": _html_cells, "csv": _csv_cells}
-
-
-def _without_cells(text: str, cells: Callable[[str], tuple[str, ...]]) -> str:
-    return "\n".join("" if cells(line) or _RULE.fullmatch(line) else line for line in text.splitlines())
-
-
-def _table(text: str, first: int, medium: str, view: ViewCells) -> tuple[_TextRow, ...]:
-    """Return the rows of a table, the headings first, of which a record in HTML has none."""
-    cells_of = _CELLS.get(medium, lambda _line: ())
-    found = [_TextRow(first, ("", 0), ("", ""))] if medium == "html" and view.view.kind == "record" else []
+def _table(text: str, first: int, medium: Medium, view: ViewCells) -> tuple[_TextRow, ...]:
+    """Return the rows of a table, the headings first: two blank ones where a record has none."""
+    has_headings = medium.has_record_headings or view.view.kind != "record"
+    found = [] if has_headings else [_TextRow(first, ("", 0), ("", ""))]
     seen: Counter[str] = Counter()
     for line, row in enumerate(text.splitlines(), first):
-        if cells := cells_of(row):
+        if cells := medium.cells(row):
             found.append(_TextRow(line, (cells[0], seen[cells[0]]), cells))
             seen[cells[0]] += 1
     return tuple(found)
@@ -187,7 +168,7 @@ class _Tables:
     """A table as it is and as it should be."""
 
     file: str
-    medium: str
+    medium: Medium
     ours: tuple[_TextRow, ...]
     theirs: tuple[_TextRow, ...]
     view: ViewCells
@@ -233,13 +214,13 @@ class _Tables:
 
     def _cell(self, row: int, column: int) -> tuple[ReportCell, ...]:
         """Return the cell that a row and a column of the table print; a record as CSV lies on its side."""
-        if self.medium == "csv" and self.view.view.kind == "record":
+        if self.medium.is_exact and self.view.view.kind == "record":
             return self.view.cell(column, 1)
         return self.view.cell(row, column - self._id_columns())
 
     def _id_columns(self) -> int:
         """Return how many columns with ids a CSV has before those of the view."""
-        return int(self.medium == "csv" and self.view.view.kind == "table")
+        return int(self.medium.is_exact and self.view.view.kind == "table")
 
 
 def _columns(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:

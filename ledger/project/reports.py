@@ -9,7 +9,7 @@ from ledger.book.render import EvaluatedReport, Press, Templates
 from ledger.declarations import scenario
 from ledger.declarations.project import packaged
 from ledger.declarations.toml import Declared, load, located, project
-from ledger.display.words import all_said
+from ledger.display.words import all_words
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate.evaluate import check_meant, evaluate
 from ledger.evaluate.notes import COLUMNS, notes_on
@@ -70,5 +70,5 @@ def evaluated_report(declared: Declared, settings: Settings, problems: Problems)
     result = replace(result, notes=notes)
     folder = declared.root / declared.project.templates
     templates = Templates((folder, packaged("templates")), declared.project.templates)
-    press = Press(plan, all_said(plan.language), templates)
+    press = Press(plan, all_words(plan.language), templates)
     return EvaluatedReport(declared, plan, result, tabulate(plan, result, problems), press)

@@ -83,7 +83,7 @@ class _AboutWriter:
         self.head("colours")
         for word, style, kind in _COLOURS:
             sample = StyledCell(self.styles.number(style, kind=kind), self.say(f"{word} cell"))
-            self.line(sample, self.say(f"{word} told"))
+            self.line(sample, self.say(f"{word} note"))
         self.head("working")
         for number, step in enumerate(_STEPS, 1):
             self.line(f"{number}", self.say(step))
@@ -116,7 +116,7 @@ class _AboutWriter:
 
     def sheets(self) -> Iterator[tuple[str, str]]:
         """Yield the title of each visible sheet, with a text of what it holds."""
-        yield CHECKS, self.say("checks told")
+        yield CHECKS, self.say("checks note")
         for sheet in self.plan.sheets.values():
             yield sheet.name, sheet.title
         yield PRINTED, self.say("printed sheet")
@@ -126,4 +126,4 @@ class _AboutWriter:
             if not table.sheet:
                 parts = (table.label, table.source.name if table.source else "")
                 yield table.name, " · ".join(part for part in parts if part)
-        yield DEFINITIONS, self.say("definitions told")
+        yield DEFINITIONS, self.say("definitions note")

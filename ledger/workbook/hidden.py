@@ -56,7 +56,7 @@ def published_page(
     bands.append(row(start, {1: StyledCell(style, PRINTED_CELLS)}))
     bands.append(row(start + 1, {i: StyledCell(style, head) for i, head in enumerate(PRINTED_HEADS, 1)}))
     if printed:
-        columns = enumerate(zip(*(each.told() for each in printed), strict=True), 1)
+        columns = enumerate(zip(*(each.fields() for each in printed), strict=True), 1)
         bands.append(Band(start + 2, tuple(Cells(i, style, texts(column)) for i, column in columns)))
     return Page(PUBLISHED, tuple(bands), {}, state="veryHidden")
 

@@ -140,7 +140,7 @@ class Layout:
     regions: tuple[RegionLayout, ...] = ()
 
     def places(self) -> dict[str, Places]:
-        """Return where names stand, by worksheet."""
+        """Return the rows and columns of names, by worksheet."""
         found = {}
         for title, on in self.sheets.items():
             columns = {column: name for name, column in on.columns.items()}

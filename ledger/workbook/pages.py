@@ -21,7 +21,7 @@ Side = Literal["", "right", "left", "below"]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A series: references to its name, its x and its y; points stand alone, a line joins them."""
+    """A series: references to its name, its x and its y; points are drawn alone, a line joins them."""
 
     name: str
     x: str
@@ -151,7 +151,7 @@ def height(cells: Mapping[str, float], *, small: bool = False) -> float:
     return max(line * max(counts, default=1), _LINE)
 
 
-def shown_values(values: Values, form: str) -> list[str]:
+def widest_texts(values: Values, form: str) -> list[str]:
     """Return texts as wide as the widest of `values` in a number format."""
     if values.data.dtype == object:
         return [max(map(str, values.data), key=text_width, default="")]

@@ -149,7 +149,7 @@ class _ViewWriter:
         return heading, spots
 
     def record(self, start: int) -> tuple[dict[int, StyledCell], list[_PrintedSpot]]:
-        """Return the spots of a record, one below the other; its headings stand at the left."""
+        """Return the spots of a record, one below the other; its headings are at the left."""
         number = row_numbers(self.view, self.result)[0] if self.sheet.axes else None
         return {}, [
             _PrintedSpot(start + i, 2, self.right + _ROW_HELPERS, column, number)
@@ -258,7 +258,7 @@ class _ViewWriter:
         if ladder is None or not ladder.steps:
             return {first: own}, rules.excel_truth(x) if kind == "bool" else rules.excel_text(x)
         *formulas, text = helper_formulas(self.layout, ladder, x, (k, y, n))
-        worked = rules.worked(ladder, value)
+        worked = rules.helper_values(ladder, value)
         inner = zip((worked.k, worked.y, worked.n), formulas, strict=True)
         ones = (own, *(StyledCell(style, each, formula) for each, formula in inner))
         return dict(enumerate(ones, first)), text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ledger.display import rules
 from ledger.display.words import said
+from ledger.evaluate.lookups import row_id
 from ledger.evaluate.trace import row_source
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import ID, Claimed, Computed, Given, Node, Plan, PlannedSheet, PrintedText
@@ -33,8 +34,8 @@ from ledger.workbook.pages import (
     height,
     lines,
     row,
-    shown_values,
     text_width,
+    widest_texts,
 )
 from ledger.workbook.styles import GENERAL, Styles, content, number_format, role
 from ledger.xlsx.formulas import column_letters
@@ -153,7 +154,7 @@ class _LedgerWriter:
         """Return the helper cells k, y, n of a printed text, by column; none for any other node."""
         match node.how:
             case PrintedText(name, _, ladder) if ladder is not None and node.name in self.on.helpers:
-                worked = rules.worked(ladder, self.result.values[name])
+                worked = rules.helper_values(ladder, self.result.values[name])
                 x, style = reference(self.on, name), self.styles.number("helper")
                 formulas = helper_formulas(self.layout, ladder, x, helper_cells(self.on, node))[:HELPERS]
                 columns = zip((worked.k, worked.y, worked.n), formulas, strict=True)
@@ -190,7 +191,7 @@ class _LedgerWriter:
         cells = {1: [*self.on.block], 3: [nodes[name].unit for name in self.on.block]}
         for name in (*self.on.block, *self.on.columns):
             column, head = self.on.columns.get(name, 2), [name + _ARROW] if name in self.on.columns else []
-            values = shown_values(self.result.values[name], number_format(nodes[name]))
+            values = widest_texts(self.result.values[name], number_format(nodes[name]))
             cells[column] = [*cells.get(column, ()), *values, *head]
         widths = {column: column_width(texts, _BLOCK_VALUE) for column, texts in cells.items()}
         if not self.sheet.axes:
@@ -211,7 +212,7 @@ class _LedgerWriter:
                 found[self.on.header, column] = text
         rows = {key: number for number, key in enumerate(self.result.ids, self.on.first)}
         for (key, field), text in self.row_notes.items():
-            at = rows.get(key.replace("|", "/"))
+            at = rows.get(row_id(key))
             if at is not None:  # a filter may have dropped the row
                 found[at, self.on.columns[field or ID]] = text
         return found
@@ -306,15 +307,15 @@ def _table_columns(
         columns = {**at.parts, **{field.column: at.columns[field.name] for field in table.typed}}
         formula_of_parts = '&"|"&'.join(cell(columns[head], ROW) for head in table.source.key)
         key_style = styles.number("id")
-    yield Cells(at.keys, key_style, keys, formula_of_parts), shown_values(keys, GENERAL), _WIDEST_KEY
+    yield Cells(at.keys, key_style, keys, formula_of_parts), widest_texts(keys, GENERAL), _WIDEST_KEY
     for name, column in at.parts.items():
-        yield Cells(column, style, known[name]), shown_values(known[name], GENERAL), _WIDEST_KEY
+        yield Cells(column, style, known[name]), widest_texts(known[name], GENERAL), _WIDEST_KEY
     for field in table.fields:
-        shown = shown_values(known[field.name], number_format(field))
+        shown = widest_texts(known[field.name], number_format(field))
         yield Cells(at.columns[field.name], _style(field, styles), known[field.name]), shown, _WIDEST_FIELD
     style = styles.number("document", kind="typed")
     for name, column in at.documents.items():
-        yield Cells(column, style, known[name]), shown_values(known[name], GENERAL), _WIDEST_DOCUMENT
+        yield Cells(column, style, known[name]), widest_texts(known[name], GENERAL), _WIDEST_DOCUMENT
 
 
 def _table_notes(

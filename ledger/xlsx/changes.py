@@ -1,6 +1,6 @@
 """What differs between two workbooks of ours: rows by id, columns by name, at whatever address they are.
 
-Structure, formulas, values and printed texts are told apart: a formula may change and its value not.
+Structure, formulas, values and printed texts are separate: a formula may change and its value not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ledger.values import number_text
 from ledger.xlsx.formulas import same_formula
-from ledger.xlsx.places import PRINTED
+from ledger.xlsx.places import PRINTED, cell_name
 from ledger.xlsx.reading import Reading, Region, printed
 from ledger.xlsx.record import BLOCK
 from ledger.xlsx.workbook import Cell, CellValue, ErrorValue
@@ -48,7 +48,7 @@ class Change:
     @property
     def where(self) -> str:
         """The place, as `explain` takes it."""
-        return "/".join(each for each in (self.sheet, self.row, self.column) if each)
+        return cell_name(self.sheet, self.row, self.column)
 
 
 def changes(old: Reading, new: Reading, tolerance: float = TOLERANCE) -> tuple[Change, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.xlsx.changes import NEW, moves, same_value, text_of
 from ledger.xlsx.formulas import corner, same_formula
-from ledger.xlsx.places import FIXED_SHEETS, PRINTED
+from ledger.xlsx.places import FIXED_SHEETS, PRINTED, cell_name
 from ledger.xlsx.reading import Reading, Region, printed
 from ledger.xlsx.record import BLOCK, blank_or
 
@@ -196,4 +196,4 @@ def _place(now: Reading, title: str, address: str) -> str:
     if on is None:
         return ""
     name = on.block.get(row) or on.columns.get(column, "")
-    return "/".join(each for each in (title, on.ids.get(row, ""), name) if each)
+    return cell_name(title, on.ids.get(row, ""), name)

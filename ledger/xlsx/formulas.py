@@ -387,7 +387,7 @@ class _TreeReader:
         return left
 
     def operand(self, depth: int) -> Expr:
-        """Return what stands between two signs."""
+        """Return the operand between two signs."""
         piece = self.next()
         match piece.kind, piece.text:
             case "sign", "-":

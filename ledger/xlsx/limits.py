@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 #: Characters of a formula, of the text in a cell, and of the texts that a drop-down lists, in UTF-16 units.
 MAX_FORMULA, MAX_TEXT, MAX_LIST = 8_192, 32_767, 255
-#: Characters of a worksheet's title, of a defined name, of a table's header, of a text that MATCH looks up.
-MAX_TITLE, MAX_NAME, MAX_HEADER, MAX_KEY = 31, 255, 255, 255
-#: Levels of functions inside functions.
-MAX_NESTING = 64
+#: Characters of a worksheet's title, a defined name, a table's header, and of a key: MATCH finds no text
+#: beyond 255, and a key of several parts is looked up with what joins them.
+MAX_TITLE, MAX_NAME, MAX_HEADER, MAX_KEY = 31, 255, 255, 200
 
 #: Functions that give another value at each calculation; and with them those that Excel calculates each time
 #: too, because their precedents depend on a text or a number, or their value on the program.

@@ -85,7 +85,7 @@ _SHEET_DATA = re.compile("(?<=<sheetData>).*(?=</sheetData>)", re.DOTALL)
 def assemble(shell: bytes, rows: Mapping[str, Iterable[bytes]], dimensions: Mapping[str, str]) -> bytes:
     """Return `shell` with the rows and the dimension of each sheet title replaced, as a fixed file.
 
-    `rows` holds what stands inside `<sheetData>`, in chunks; a large sheet is never whole in memory.
+    `rows` holds the content of `<sheetData>`, in chunks; a large sheet is never whole in memory.
     """
     with zipfile.ZipFile(io.BytesIO(shell)) as archive:
         parts = {name: _canonical(name, archive.read(name)) for name in archive.namelist()}

@@ -1,4 +1,4 @@
-"""Where the names of a workbook stand, and what a formula's references are called by them."""
+"""Where the names of a workbook are, and what a formula's references are called by them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ABOUT, PRINTED, CHARTS, DEFINITIONS, CHECKS = "About", "Printed", "Charts", "Definitions", "Checks"
 DISPLAY, PUBLISHED = "_display", "_published"
 FIXED_SHEETS = (ABOUT, PRINTED, CHARTS, DEFINITIONS, CHECKS, DISPLAY, PUBLISHED)
-#: What the columns of a ladder on the hidden sheet hold; a blank one stands between two ladders.
+#: What the columns of a ladder on the hidden sheet hold; a blank one is between two ladders.
 LADDER_HEADS = ("from", "scale", "power", "suffix")
 #: The column of the values in a block of names.
 VALUE = 2
@@ -46,7 +46,7 @@ class Places:
 def locator(places: Mapping[str, Places], sheet: str, row: int) -> Locator:
     """Return how references are called from a row of a sheet.
 
-    A name of the own row or block stands alone, one of another sheet as `sheet!name`, which is a whole
+    A name of the own row or block is called so, one of another sheet as `sheet!name`, which is a whole
     column or the value of a block; a cell of another row as `id/name`.
     """
     columns = places[sheet].columns.values() if sheet in places else ()
@@ -78,7 +78,7 @@ def _called(places: Mapping[str, Places], sheet: str, row: int, reference: Refer
 
 
 def _beside(on: Places, row: int, reference: Reference) -> str | None:
-    """Return what a helper cell is called, which stands right of the table or of the block."""
+    """Return what a helper cell is called, right of the table or of the block."""
     if reference.column in on.columns or reference.column <= VALUE:
         return None
     # Counted from the table's end, so that a column that comes in between changes nothing.
@@ -86,3 +86,12 @@ def _beside(on: Places, row: int, reference: Reference) -> str | None:
     if reference.row_moves and reference.row == row:
         return f"@{beside}"
     return f"{on.block[reference.row]}@{beside}" if reference.row in on.block else None
+
+
+def cell_name(*parts: str) -> str:
+    """Return the name of a cell as `explain` takes it: its sheet, row and column, those that it has.
+
+    >>> cell_name("sweep", "", "time")
+    'sweep/time'
+    """
+    return "/".join(part for part in parts if part)

@@ -66,7 +66,7 @@ class Region:
 
 @dataclass(slots=True, eq=False)
 class Reading:
-    """A workbook by names: its record, its regions by worksheet and kind, where names stand on each sheet."""
+    """A workbook by names: its record, its regions by worksheet and kind, where names are on each sheet."""
 
     book: Workbook
     record: Record

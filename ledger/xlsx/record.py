@@ -37,7 +37,7 @@ class PrintedCell:
     column: str
     text: str
 
-    def told(self) -> tuple[str, ...]:
+    def fields(self) -> tuple[str, ...]:
         """Return address, view, row, column and text, in the order of the record's columns."""
         return self.address, self.view, self.row, self.column, self.text
 

@@ -67,7 +67,7 @@ class Band:
 
 
 def sheet_data(bands: Iterable[Band]) -> Iterator[bytes]:
-    """Yield what stands inside `<sheetData>`, some 4,000 rows at a time; `bands` go down the sheet."""
+    """Yield the content of `<sheetData>`, some 4,000 rows at a time; `bands` go down the sheet."""
     last_row = 0
     for band in bands:
         if band.first_row <= last_row:
@@ -145,7 +145,7 @@ def _column(cells: Cells, rows: slice) -> tuple[str, Sequence[object]]:
 
 
 def _around(kind: str, formula: str | None) -> tuple[str, str]:
-    """Return what stands in a cell before and after its value."""
+    """Return the XML of a cell before and after its value."""
     if formula is not None:
         return f"{_TYPES[kind]}><f>{_escaped_formula(formula)}</f><v>", "</v></c>"
     return _INLINE if kind == "O" else (f"{_TYPES[kind]}><v>", "</v></c>")

@@ -136,7 +136,7 @@ def stripped(parts: Parts) -> bytes:
 
 
 def _sheet(parts: Parts, part: str, number: int, tables: int) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a worksheet and of its tables; `tables` stand on those before it."""
+    """Yield the parts of a worksheet and of its tables; `tables` are on those before it."""
     copy = CellCopy()
     reader = SheetReader(copy.add_row, copy.add_cell)
     parse(parts, part, reader.start, reader.end, reader.text)

@@ -345,7 +345,7 @@ def _links(parts: Parts) -> Iterator[str]:
 
 
 def _rich(element: Element) -> str:
-    """Return the text of runs, without the readings that stand above Chinese characters."""
+    """Return the text of runs, without the readings above Chinese characters."""
     found = []
     for child in element:
         if child.tag == "t":
@@ -363,7 +363,7 @@ _TRUE = {"1", "true"}
 
 @dataclass(frozen=True, slots=True)
 class DefinedName:
-    """A defined name, what it stands for, and the number of the sheet that it is of, empty for all."""
+    """A defined name, its formula, and the number of the sheet that it is of, empty for all."""
 
     name: str
     text: str
@@ -372,7 +372,7 @@ class DefinedName:
 
 @dataclass(frozen=True, slots=True)
 class SheetShell:
-    """What stands around the cells of a sheet.
+    """What a worksheet holds around its cells.
 
     `columns` are ranges of hidden ones, `lists` drop-downs by place, `links` what lies outside the workbook,
     `headless` the names of tables without a header row.
@@ -397,7 +397,7 @@ class Shell:
 
 
 def shell(parts: Parts) -> Shell:
-    """Return what stands around the cells of a workbook."""
+    """Return what a workbook holds around its cells."""
     names = (
         DefinedName(each.get("name", ""), each.text or "", each.get("localSheetId", ""))
         for each in parts.tree(WORKBOOK).iter("definedName")

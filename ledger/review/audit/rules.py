@@ -43,7 +43,7 @@ from ledger.xlsx.limits import (
     name_fault,
 )
 from ledger.xlsx.parts import opened
-from ledger.xlsx.places import CHECKS, DISPLAY, FIXED_SHEETS, PRINTED, PUBLISHED, VALUE, Places
+from ledger.xlsx.places import CHECKS, DISPLAY, FIXED_SHEETS, PRINTED, PUBLISHED, VALUE, Places, cell_name
 from ledger.xlsx.reading import Reading, Region, id_text, printed, read
 from ledger.xlsx.record import BLOCK, ROWS, PrintedCell
 from ledger.xlsx.workbook import Cell, CellValue, ErrorValue, shell
@@ -91,7 +91,7 @@ class Finding:
     @property
     def where(self) -> str:
         """The place, as `explain` takes it."""
-        return "/".join(each for each in (self.sheet, self.row, self.column) if each)
+        return cell_name(self.sheet, self.row, self.column)
 
 
 class CheckedCell(NamedTuple):

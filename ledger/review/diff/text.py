@@ -12,7 +12,7 @@ from ledger.display.answer import visible
 from ledger.errors import LedgerError
 from ledger.xlsx.changes import text_of
 from ledger.xlsx.formulas import column_letters, corner
-from ledger.xlsx.places import PUBLISHED
+from ledger.xlsx.places import PUBLISHED, cell_name
 from ledger.xlsx.reading import Reading, Region, named, printed
 from ledger.xlsx.record import BLOCK
 from ledger.xlsx.workbook import Workbook, Worksheet, read_workbook
@@ -75,7 +75,7 @@ def _names(reading: Reading) -> Iterator[str]:
     yield "[printed]"
     for published, cell in printed(reading):
         text = published.text if cell is None or cell.value is None else text_of(cell.value)
-        where = "/".join(each for each in (published.view, published.row, published.column) if each)
+        where = cell_name(published.view, published.row, published.column)
         yield f"{visible(where)} = {visible(text)}"
 
 

@@ -11,7 +11,8 @@ from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import Problems, and_more, counted, first_of
 from ledger.project.build import name_of
 from ledger.project.publish import content, locked, publish
-from ledger.review.review.review import ChangedFormula, ChangedInput, Review, address, review
+from ledger.review.review.review import ChangedFormula, ChangedInput, Review, review
+from ledger.xlsx.places import cell_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,7 +99,10 @@ def _sections(found: Review) -> Iterator[tuple[str, list[str]]]:
         ),
         (
             "printed cells that move",
-            [_change(address(each.view, each.row, each.column), each.old, each.new) for each in found.moved],
+            [
+                _change(cell_name(each.view, each.row, each.column), each.old, each.new)
+                for each in found.moved
+            ],
         ),
         ("not in what moves", list(found.beyond)),
         ("changed in the project since the workbook was built", list(found.outdated)),

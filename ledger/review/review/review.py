@@ -18,7 +18,7 @@ from ledger.review.review.whatif import ChangedCell, Origin, effect, known, orig
 from ledger.workbook.write import workbook_bytes
 from ledger.xlsx.changes import moves, same_value, text_of
 from ledger.xlsx.edits import SAVED, FormulaEdit, InputEdit, NoteEdit, StructureEdit, edits
-from ledger.xlsx.places import PRINTED
+from ledger.xlsx.places import PRINTED, cell_name
 from ledger.xlsx.readback import read_back, spelled
 from ledger.xlsx.reading import Reading, read
 from ledger.xlsx.record import BLOCK, ROWS, PublishedRegion, Record, blank_or
@@ -159,7 +159,7 @@ class _Reviewer:
 
     def input(self, edit: InputEdit, at: Origin | None) -> ChangedInput:
         """Return an edited input with its place and its value today."""
-        where = address(edit.sheet, edit.row, edit.name)
+        where = cell_name(edit.sheet, edit.row, edit.name)
         old, new = text_of(edit.old), text_of(edit.new)
         if at is None:
             return ChangedInput(where, edit.address, old, new, "", "", "")
@@ -189,19 +189,10 @@ class _Reviewer:
             old = formula_text(node) if declared else old if was is None else spelled(was)
         text = text_of(edit.value) if edit.new is None else f"={edit.new}"
         return ChangedFormula(
-            address(title, row, edit.name), edit.address, len(edit.rows), old,
+            cell_name(title, row, edit.name), edit.address, len(edit.rows), old,
             text if new is None else spelled(new), place,
             quoted=edit.new is not None and new is None, typed=edit.new is None,
         )  # fmt: skip
-
-
-def address(*parts: str) -> str:
-    """Return the address of a cell as `explain` takes it: its sheet, row and column, those that it has.
-
-    >>> address("sweep", "", "time")
-    'sweep/time'
-    """
-    return "/".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,5 +238,5 @@ def _outdated_inputs(then: PublishedRegion, now: PublishedRegion) -> Iterator[Ou
             if id_ in numbers:
                 was, is_ = blank_or(value), blank_or(now.values[name][numbers[id_]])
                 if not same_value(was, is_, SAVED):
-                    what = f"{address(id_, name)} {text_of(was)} → {text_of(is_)}"
+                    what = f"{cell_name(id_, name)} {text_of(was)} → {text_of(is_)}"
                     yield Outdated(then.sheet, id_, name, what)

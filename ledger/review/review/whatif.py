@@ -13,6 +13,7 @@ from ledger.declarations import scenario
 from ledger.declarations.scenario import FieldEdit, Scenario, edited
 from ledger.errors import LedgerError, Problem, Problems
 from ledger.evaluate.evaluate import Override, evaluate
+from ledger.evaluate.lookups import row_id
 from ledger.evaluate.trace import Spot, reads
 from ledger.evaluate.views import TabulatedView, tabulate
 from ledger.language.expr import expand, names
@@ -97,7 +98,7 @@ def origin(worked: EvaluatedReport, edit: InputEdit) -> Origin | None:
     if table is None or table.name not in worked.result.tables:
         return None
     rows = worked.result.tables[table.name]
-    numbers = {key.replace("|", "/"): i for i, key in enumerate(rows.keys)} if table.sheet else rows.numbers
+    numbers = {row_id(key): i for i, key in enumerate(rows.keys)} if table.sheet else rows.numbers
     return _field(table, rows, numbers[edit.row], edit.name) if edit.row in numbers else None
 
 

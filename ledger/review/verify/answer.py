@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ledger.display.answer import Answer, json_text, visible
-from ledger.errors import LedgerError, Place, Problem, counted, joined
+from ledger.errors import counted, joined
+from ledger.project.publish import content
 from ledger.review.verify.engines import ENGINES
 from ledger.review.verify.verify import (
     DIFFERS,
@@ -134,9 +135,5 @@ _FORMS: Mapping[str, Callable[[Verification], str]] = {TEXT: verified_text, JSON
 
 def answer(workbook: Path, engine: str, form: str) -> Answer:
     """Return whether an engine computes what a workbook holds, and where not; nothing is written."""
-    try:
-        data = workbook.read_bytes()
-    except OSError as error:
-        raise LedgerError(Problem(f"cannot be read: {error.strerror}", Place(str(workbook)))) from None
-    found = verified(str(workbook), data, engine)
+    found = verified(str(workbook), content(workbook), engine)
     return Answer(_FORMS[form](found), not found.agrees)

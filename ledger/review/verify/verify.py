@@ -11,7 +11,7 @@ from ledger.xlsx.edits import Edits, edits
 from ledger.xlsx.formulas import called, cell_address, corner
 from ledger.xlsx.limits import CHANGING
 from ledger.xlsx.parts import opened
-from ledger.xlsx.places import PRINTED, Places
+from ledger.xlsx.places import PRINTED, Places, cell_name
 from ledger.xlsx.reading import Reading, printed, read
 from ledger.xlsx.uncached import stripped, why_constant
 from ledger.xlsx.workbook import Cell, CellValue, ErrorValue
@@ -111,17 +111,13 @@ def verified(name: str, data: bytes, engine: str, seconds: float = SECONDS) -> V
 def _edited(found: Edits) -> Iterator[str]:
     """Yield what was edited that moves a printed text: not one typed over it, nor another order of rows."""
     for each in found.inputs:
-        yield _path(each.sheet, each.row, each.name)
+        yield cell_name(each.sheet, each.row, each.name)
     for formula in found.formulas:
         if formula.sheet != PRINTED:
-            yield _path(formula.sheet, "" if formula.whole else formula.rows[0], formula.name)
+            yield cell_name(formula.sheet, "" if formula.whole else formula.rows[0], formula.name)
     for line in found.structure:
         if line.change in {"new", "gone"}:
-            yield _path(line.sheet, "" if line.what == "sheet" else line.name)
-
-
-def _path(*names: str) -> str:
-    return "/".join(filter(None, names))
+            yield cell_name(line.sheet, "" if line.what == "sheet" else line.name)
 
 
 def _cell_findings(reading: Reading, sheets: Sheets) -> Iterator[CellFinding]:
@@ -178,8 +174,8 @@ def _with_names(reading: Reading, findings: Sequence[CellFinding]) -> Iterator[C
         title, _, address = each.address.rpartition("!")
         column, row = corner(address)
         if title == PRINTED:
-            yield replace(each, name=_path(*views.get(address, ())))
+            yield replace(each, name=cell_name(*views.get(address, ())))
             continue
         id_, name = reading.places.get(title, Places()).names(row, column)
         in_names = reading.in_names(title, row, column, each.formula) if name and each.formula else ""
-        yield replace(each, name=_path(title, id_, name) if name else "", in_names=in_names)
+        yield replace(each, name=cell_name(title, id_, name) if name else "", in_names=in_names)
