@@ -138,7 +138,8 @@ def test_random_formulas_say_every_word_and_meet_every_error():
     # `same` is what a comparison of texts becomes.
     assert set(VOCABULARY) - ops == {"same"}
     assert errors == {"#DIV/0!", "#NUM!", "#N/A"}
-    assert exact_numbers > 0.2 * cells
+    # A word more draws other formulas.
+    assert exact_numbers > 0.15 * cells
     assert skipped < MOST_SKIPPED * cells
 
 

@@ -293,7 +293,7 @@ def test_unit_that_an_author_declared_is_known_to_to():
 
 def test_printed_number_becomes_a_text_with_a_name_of_its_own():
     found = check("f'{M:integer} of {share:percent 0}, {M:integer}' if M > 1 else f'{share}'")
-    assert found.shown == (
+    assert found.printed == (
         PrintedNumber("M", "integer", "M (integer)"),
         PrintedNumber("share", "percent 0", "share (percent 0)"),
         PrintedNumber("share", "", "share (printed)"),
@@ -312,7 +312,7 @@ def test_printed_number_becomes_a_text_with_a_name_of_its_own():
 
 
 def test_text_inside_a_text_needs_no_name_of_its_own():
-    assert check("f'{dtype}!'").shown == ()
+    assert check("f'{dtype}!'").printed == ()
 
 
 TYPES = Scope(
