@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
-from ledger.book import media
 from ledger.book.media import MEDIA, WORDS, Medium
 from ledger.declarations.project import packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
@@ -28,8 +27,6 @@ _BACKTICKS = re.compile("`+")
 _SHORTEST_FENCE = 3
 # What Jinja says of a name, or of an attribute, that is not there.
 _UNDEFINED = re.compile(r"(?:'dict object' has no attribute )?'(\w+)'(?: is undefined)?")
-
-markdown = media.markdown
 
 
 @dataclass(slots=True)

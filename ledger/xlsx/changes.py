@@ -183,8 +183,8 @@ def _formulas(old: Reading, new: Reading, column: _Column) -> Iterator[Change]:
     for id_, left, right in zip(column.ids, column.before, column.after, strict=True):
         if (left is None or left.formula is None) and (right is None or right.formula is None):
             continue
-        before = old.formula(column.was, id_, column.name)
-        after = new.formula(column.now, id_, column.name)
+        before = old.formula_of(column.was, id_, column.name, left)
+        after = new.formula_of(column.now, id_, column.name, right)
         if before != after:
             found.setdefault((before, after, _content(before, left), _content(after, right)), []).append(id_)
     for (before, after, was, now), rows in found.items():

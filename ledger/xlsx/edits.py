@@ -123,7 +123,8 @@ def _formulas(now: Reading, region: Region) -> Iterator[FormulaEdit]:
         found: dict[tuple[str | None, str], list[str]] = {}
         old = region.recorded.formulas.get(name)
         for id_ in rows:
-            cell, new = region.cell(id_, name), now.formula(region, id_, name)
+            cell = region.cell(id_, name)
+            new = now.formula_of(region, id_, name, cell)
             same = old is new if old is None or new is None else same_formula(old, new)
             if not same:
                 found.setdefault((new, "" if new else text_of(cell.value if cell else None)), []).append(id_)

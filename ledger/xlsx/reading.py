@@ -46,7 +46,8 @@ class Region:
 
     def cell(self, id_: str, name: str) -> Cell | None:
         """Return a cell, None if it is empty."""
-        cell = self.sheet.cell(*self.place(id_, name))
+        row, column = self.place(id_, name)
+        cell = self.sheet.rows.get(row, _EMPTY).get(column)
         if cell is None or name in self.recorded.formulas:
             return cell
         blank = cell.formula == BLANK or (cell.formula is None and cell.value == ErrorValue("#N/A"))
@@ -76,11 +77,13 @@ class Reading:
 
     def formula(self, region: Region, id_: str, name: str) -> str | None:
         """Return the formula of a value in names, None for a constant."""
-        cell = region.cell(id_, name)
+        return self.formula_of(region, id_, name, region.cell(id_, name))
+
+    def formula_of(self, region: Region, id_: str, name: str, cell: Cell | None) -> str | None:
+        """Return the same of a cell that was found already, as in a walk down a column."""
         if cell is None or cell.formula is None:
             return None
-        row, column = region.place(id_, name)
-        return self.in_names(region.sheet.title, row, column, cell.formula)
+        return self.in_names(region.sheet.title, *region.place(id_, name), cell.formula)
 
     def in_names(self, sheet: str, row: int, column: int, formula: str) -> str:
         """Return the formula of a cell in names, kept for the column: its rows differ in their number."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ledger.xlsx.formulas import column_letters, why_outside
 from ledger.xlsx.package import DECLARATION, element, xml_text, zipped
 from ledger.xlsx.parts import WORKBOOK, Parts, parse
-from ledger.xlsx.workbook import SHARED, CellElement, SheetReader
+from ledger.xlsx.workbook import SHARED, SheetReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class CellCopy:
         self.cells = []
         self.rows.append(({"r": str(row)} | hidden, self.cells))
 
-    def add_cell(self, cell: CellElement) -> None:
+    def add_cell(self, cell: SheetReader) -> None:
         """Take a cell of that row: its formula without a value, or its value as a constant."""
         place = {"r": f"{column_letters(cell.column)}{cell.row}"}
         self.cells.append(_constant(cell, place) if self._is_constant(cell) else _formula(cell, place))
@@ -60,7 +60,7 @@ class CellCopy:
             "sheetData", {}, "".join(element("row", row, "".join(cells)) for row, cells in self.rows)
         )
 
-    def _is_constant(self, cell: CellElement) -> bool:
+    def _is_constant(self, cell: SheetReader) -> bool:
         """Whether a cell has no formula that an engine is given; those that share one go together."""
         if cell.formula is None:
             return True
@@ -73,14 +73,14 @@ class CellCopy:
         return True
 
 
-def _formula(cell: CellElement, place: Mapping[str, str]) -> str:
+def _formula(cell: SheetReader, place: Mapping[str, str]) -> str:
     kept = {name: text for name, text in cell.attributes.items() if name in _FORMULA}
     formula = element("f", kept if kept.get("t") in {SHARED, _ARRAY} else {}, xml_text(cell.formula or ""))
     # An engine may ask for an element of the value, and takes an empty one for none.
     return element("c", place, formula + element("v", {}))
 
 
-def _constant(cell: CellElement, place: Mapping[str, str]) -> str:
+def _constant(cell: SheetReader, place: Mapping[str, str]) -> str:
     if cell.value is None or (cell.value == "" and cell.type not in _AS_TEXT):
         return ""
     if cell.type in _AS_TEXT:

@@ -45,32 +45,17 @@ class Cell(NamedTuple):
     formula: str | None = None
 
 
-class CellElement(NamedTuple):
-    """A cell as the file has it: its place, its type, its formula with the attributes of it, its value.
-
-    A formula that is shared has its text in the first of its cells only, and is empty in the others.
-    """
-
-    row: int
-    column: int
-    type: str
-    formula: str | None
-    attributes: Mapping[str, str]
-    value: str | None
-
-    @property
-    def shared(self) -> str | None:
-        """The id of the formula that the cell shares with others, None for one of its own."""
-        return self.attributes.get("si", "") if self.attributes.get("t") == SHARED else None
-
-
 def decoded(text: str) -> str:
     """Return text as a spreadsheet shows it: `_x0041_` is A."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 class SheetReader:
-    """Takes the elements of a worksheet one by one; hands on each row with its attributes, and each cell.
+    """Takes the elements of a worksheet one by one; hands on each row, and itself at a cell.
+
+    A row comes with its attributes.  A cell is then at `row` and `column`, from 1, and has a `type`, a
+    `value`, and a `formula` with `attributes`.  A formula that is shared has its text in the first of its
+    cells only, and is empty in the others.
 
     Only the elements of a cell are taken: whatever else a worksheet holds is left out with all inside it,
     such as the readings above Chinese characters.
@@ -82,7 +67,7 @@ class SheetReader:
     )
 
     def __init__(
-        self, on_row: Callable[[int, dict[str, str]], object], on_cell: Callable[[CellElement], object]
+        self, on_row: Callable[[int, dict[str, str]], object], on_cell: Callable[[SheetReader], object]
     ) -> None:
         self.on_row, self.on_cell = on_row, on_cell
         self.letters: dict[str, int] = {}
@@ -101,7 +86,6 @@ class SheetReader:
             self.column = self._column(attributes.get("r", ""))
             self.type = attributes.get("t", "n")
             self.formula = self.value = None
-            self.attributes = {}
         elif tag in _TEXTS:
             self.pieces = []
             if tag == "f":
@@ -122,15 +106,18 @@ class SheetReader:
         if self.left_out:
             self.left_out -= 1
         elif tag == "c":
-            self.on_cell(
-                CellElement(self.row, self.column, self.type, self.formula, self.attributes, self.value)
-            )
+            self.on_cell(self)
         elif self.pieces is not None:
             text, self.pieces = "".join(self.pieces), None
             if tag == "f":
                 self.formula = text
             else:
                 self.value = text if tag == "v" else (self.value or "") + text
+
+    @property
+    def shared(self) -> str | None:
+        """The id of the formula that a cell shares with others, None for one of its own."""
+        return self.attributes.get("si", "") if self.attributes.get("t") == SHARED else None
 
     def _column(self, address: str) -> int:
         letters = address.rstrip("0123456789")
@@ -156,14 +143,14 @@ class SheetCells:
         """Take a row, whose cells follow."""
         self.cells = self.rows.setdefault(row, {})
 
-    def add_cell(self, cell: CellElement) -> None:
+    def add_cell(self, cell: SheetReader) -> None:
         """Take a cell of that row; one with neither value nor formula is left out."""
         if cell.formula is not None:
             self.cells[cell.column] = Cell(self._scalar(cell.type, cell.value), self._written_out(cell))
         elif cell.value is not None:
             self.cells[cell.column] = Cell(self._scalar(cell.type, cell.value))
 
-    def _written_out(self, cell: CellElement) -> str:
+    def _written_out(self, cell: SheetReader) -> str:
         """Return the formula of a cell; one that is shared is written in full in its first cell only."""
         shared, formula = cell.shared, cell.formula or ""
         if shared is None:
@@ -228,7 +215,8 @@ class Worksheet:
 
     def cell(self, row: int, column: int) -> Cell | None:
         """Return a cell, None for an empty one."""
-        return self.rows[row].get(column) if row in self.rows else None
+        cells = self.rows.get(row)
+        return None if cells is None else cells.get(column)
 
     def value(self, row: int, column: int) -> CellValue:
         """Return the value of a cell, None for an empty one."""

@@ -265,7 +265,8 @@ def _checked(reading: Reading, region: Region, name: str) -> Iterator[tuple[str,
     types = {type(value) for value in published.values()} - {ErrorValue, type(None)}
     type_ = types.pop() if len(types) == 1 else None
     for id_ in region.ids:
-        cell, formula = region.cell(id_, name), reading.formula(region, id_, name)
+        cell = region.cell(id_, name)
+        formula = reading.formula_of(region, id_, name, cell)
         yield id_, CheckedCell(cell, formula, declared, published.get(id_), type_, id_ not in published)
 
 

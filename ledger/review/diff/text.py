@@ -83,11 +83,14 @@ def _rows(reading: Reading, region: Region) -> Iterator[str]:
     """Yield the formula of each column, then the cells row by row, with a formula where it is another."""
     title, columns = region.sheet.title, {}
     for name in region.names:
-        formulas = [reading.formula(region, id_, name) for id_ in region.ids]
+        found = region.cells(region.ids, name)
+        formulas = [
+            reading.formula_of(region, id_, name, cell) for id_, cell in zip(region.ids, found, strict=True)
+        ]
         usual = next((formula for formula, _ in Counter(formulas).most_common(1)), None)
         if usual is not None:
             yield f"{visible(f'{title}/*/{name}')} ={visible(usual)}"
-        cells = zip(region.cells(region.ids, name), formulas, strict=True)
+        cells = zip(found, formulas, strict=True)
         columns[name] = usual, dict(zip(region.ids, cells, strict=True))
     for id_ in sorted(region.ids):
         for name, (usual, column) in columns.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from ledger.book.render import markdown
+from ledger.book.media import markdown
 from ledger.declarations.project import PROJECT_FILE
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import Problems, and_more, counted, first_of
