@@ -47,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _print(answer: Answer | str) -> int:
     """Print a command's answer, data to stdout and talk to stderr; a text is data without a finding."""
     if isinstance(answer, str):
-        data, talk, code = answer, "", OK
+        talk, data, closing, code = "", answer, "", OK
     else:
-        data, talk, code = answer.data, answer.talk, FOUND if answer.found else OK
-    if talk:
-        print(talk, file=sys.stderr)
-    if data:
-        print(data)
+        talk, data, closing = answer.talk, answer.data, answer.closing
+        code = FOUND if answer.found else OK
+    for text, stream in ((talk, sys.stderr), (data, sys.stdout), (closing, sys.stderr)):
+        if text:
+            print(text, file=stream, flush=True)
     return code
 
 
@@ -112,7 +112,7 @@ def _build(options: argparse.Namespace) -> Answer:
     overwrite = frozenset(options.overwrite)
     request = build.Request(options.reports, _settings(options.set), options.out, overwrite)
     answer = build.write(_root(), request)
-    return replace(answer, talk=f"{answer.talk} in {perf_counter() - start:.1f} s")
+    return replace(answer, closing=f"{answer.closing} in {perf_counter() - start:.1f} s")
 
 
 def _settings(texts: Sequence[str]) -> dict[str, str]:
@@ -177,7 +177,7 @@ def _calc(options: argparse.Namespace) -> Answer | str:
         from ledger.workbook import write as workbook  # noqa: PLC0415  # it imports openpyxl
 
         publish.publish({own.xlsx: workbook.workbook_bytes(worked.plan, worked.result, {})})
-        answer = replace(answer, talk=f"{answer.talk}\nwritten    {own.xlsx}".lstrip())
+        answer = replace(answer, closing=f"written    {own.xlsx}")
     return answer
 
 

@@ -27,11 +27,15 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a command, which the command line prints; exit code 1 where something was found."""
+    """The answer of a command, which the command line prints; exit code 1 where something was found.
+
+    `talk` is printed before the data, `closing` after it: what was counted, what to do next.
+    """
 
     data: str
     found: bool
     talk: str = ""
+    closing: str = ""
 
 
 def json_text(content: Mapping[str, object]) -> str:

@@ -155,7 +155,7 @@ def write(root: Path, request: Request) -> Answer:
         f"{became[path]:9}  {full.relative_to(root) if full.is_relative_to(root) else path}"
         for path, full in names.items()
     ]
-    return Answer("\n".join(lines), found=False, talk="\n".join(talk))
+    return Answer("\n".join(lines), found=False, closing="\n".join(talk))
 
 
 def _refuse_edits(built: BuiltProject, overwrite: frozenset[str]) -> None:

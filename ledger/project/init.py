@@ -25,5 +25,5 @@ def start(folder: Path) -> Answer:
     files = {_NAMES.get(name, name): path.read_bytes() for name, path in names.items()}
     publish({folder / name: data for name, data in files.items()})
     lines = (f"written    {name}" for name in sorted(files))
-    talk = f"now: cd {folder} && tile-ledger build && tile-ledger check"
-    return Answer("\n".join(lines), found=False, talk=talk)
+    closing = f"now: cd {folder} && tile-ledger build && tile-ledger check"
+    return Answer("\n".join(lines), found=False, closing=closing)

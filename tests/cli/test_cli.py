@@ -292,3 +292,18 @@ def test_reader_that_stops_reading_is_no_trouble(root):
         program.stdout.close()
         assert program.stderr.read() == b""
         assert program.wait() == 0
+
+
+def test_what_a_build_counted_comes_below_what_it_wrote(book):
+    """A terminal shows both streams: the last line is the sum."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ledger", "build"],
+        cwd=book,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    *files, last = done.stdout.splitlines()
+    assert (files[0].split()[0], last.split(",")[0]) == ("unchanged", "0 written")
