@@ -14,7 +14,7 @@ from ledger.evaluate.lookups import row_id
 from ledger.evaluate.trace import row_source
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import ID, Claimed, Computed, Given, Node, Plan, PlannedSheet, PrintedText
-from ledger.values import texts
+from ledger.values import Values, texts
 from ledger.workbook.formulas import formula, helper_cells, helper_formulas, reference
 from ledger.workbook.layout import (
     BLOCK_HEADER,
@@ -58,6 +58,8 @@ _LABEL = 4
 _WIDEST_KEY, _WIDEST_FIELD, _WIDEST_DOCUMENT = 40, 80, 60
 #: Above this number of cells, a note on each would hide a table.
 MOST_NOTES = 150
+#: The style, the values and the formula of a column's cells, or of the one cell of a name.
+_Cells = tuple[int, Values, str | None]
 # The filter's arrow is beside a header.
 _ARROW = "  "
 
@@ -137,20 +139,23 @@ class _LedgerWriter:
             is_long = isinstance(first, str) and text_width(first) > _BLOCK_VALUE
             cells = {
                 1: StyledCell(self.styles.number("name"), name),
-                2: self.cells(node, "long" if is_long and not isinstance(node.how, Given) else ""),
+                2: StyledCell(
+                    *self.cells(node, "long" if is_long and not isinstance(node.how, Given) else "")
+                ),
                 3: StyledCell(self.styles.number("unit"), node.unit),
                 4: StyledCell(self.styles.number("detail"), _definition(node)),
             }
             tall = height({str(first): _BLOCK_VALUE}) if is_long else None
-            yield row(number, cells | self.helpers(node), tall)
+            helpers = {column: StyledCell(*each) for column, each in self.helpers(node).items()}
+            yield row(number, cells | helpers, tall)
 
-    def cells(self, node: Node, kind: Literal["", "long"] = "") -> StyledCell:
-        """Return the cells of a node, one or a column of them, with their formula; a "long" text wraps."""
+    def cells(self, node: Node, kind: Literal["", "long"] = "") -> _Cells:
+        """Return the style, the values and the formula of a node's cells; a "long" text wraps."""
         is_text = kind and node.kind.kind == "text"
         style = self.styles.number(role(node), GENERAL, "long") if is_text else _style(node, self.styles)
-        return StyledCell(style, self.result.values[node.name], formula(self.layout, self.sheet.name, node))
+        return style, self.result.values[node.name], formula(self.layout, self.sheet.name, node)
 
-    def helpers(self, node: Node) -> dict[int, StyledCell]:
+    def helpers(self, node: Node) -> dict[int, _Cells]:
         """Return the helper cells k, y, n of a printed text, by column; none for any other node."""
         match node.how:
             case PrintedText(name, _, ladder) if ladder is not None and node.name in self.on.helpers:
@@ -159,7 +164,7 @@ class _LedgerWriter:
                 formulas = helper_formulas(self.layout, ladder, x, helper_cells(self.on, node))[:HELPERS]
                 columns = zip((worked.k, worked.y, worked.n), formulas, strict=True)
                 return {
-                    column: StyledCell(style, values, text)
+                    column: (style, values, text)
                     for column, (values, text) in enumerate(columns, self.on.helpers[node.name])
                 }
         return {}
@@ -183,7 +188,7 @@ class _LedgerWriter:
         for name in self.on.helpers:
             if name in self.on.columns:
                 cells |= self.helpers(self.sheet.nodes[name])
-        return row(self.on.first, cells)
+        return Band(self.on.first, tuple(Cells(column, *each) for column, each in sorted(cells.items())))
 
     def widths(self) -> dict[int, float]:
         """Return the width of every column: names, values and units of the block, headers and values."""
