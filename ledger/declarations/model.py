@@ -22,7 +22,7 @@ Scalar = Number | str
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
-class Project:
+class ProjectFile:
     """`ledger.toml`: where things are, which files are chapters, and the language of labels."""
 
     reports: str = "reports"

@@ -21,7 +21,7 @@ from ledger.declarations.model import (
     Input,
     Lookup,
     Model,
-    Project,
+    ProjectFile,
     Report,
     Sheet,
     Table,
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-T = TypeVar("T", Report, Model, Project)
+T = TypeVar("T", Report, Model, ProjectFile)
 Keys = tuple[str | int, ...]
 
-_KINDS: Mapping[str, type[Any]] = {"report": Report, "model": Model, "project": Project}
+_KINDS: Mapping[str, type[Any]] = {"report": Report, "model": Model, "project": ProjectFile}
 #: The declarations that the names or the numbers below each key lead to.
 _OWNERS: Mapping[str | int, type[Any]] = {
     "tables": Table,
@@ -80,7 +80,7 @@ class Declared:
     name: str
     report: Report
     models: tuple[tuple[str, Model], ...]
-    project: Project
+    project: ProjectFile
     root: Path
 
     @property
@@ -94,16 +94,16 @@ def schema(kind: str) -> dict[str, Any]:
     return TypeAdapter(_KINDS[kind]).json_schema()
 
 
-def project(root: Path) -> Project:
+def project(root: Path) -> ProjectFile:
     """Return the declarations of `ledger.toml`: the folders of a project, its chapters and its language."""
     problems = Problems()
-    found = _TomlReader(root, Project(), problems).read(PROJECT_FILE, Project)
+    found = _TomlReader(root, ProjectFile(), problems).read(PROJECT_FILE, ProjectFile)
     if found is None:
-        raise located(LedgerError(*problems.found), root, Project())
+        raise located(LedgerError(*problems.found), root, ProjectFile())
     return found
 
 
-def report_names(root: Path, where: Project) -> tuple[str, ...]:
+def report_names(root: Path, where: ProjectFile) -> tuple[str, ...]:
     """Return the names of the project's reports, sorted."""
     return tuple(sorted(path.stem for path in (root / where.reports).glob("*.toml")))
 
@@ -122,7 +122,7 @@ def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared
     return tuple(each for each in found if each is not None)
 
 
-def find(root: Path, name: str, where: Project) -> Path:
+def find(root: Path, name: str, where: ProjectFile) -> Path:
     """Return the path of the file `name`; that of the package's model if the project has no such model."""
     path = root / name
     models = f"{where.models}/"
@@ -131,7 +131,7 @@ def find(root: Path, name: str, where: Project) -> Path:
     return path
 
 
-def located(error: LedgerError, root: Path, where: Project) -> LedgerError:
+def located(error: LedgerError, root: Path, where: ProjectFile) -> LedgerError:
     """Return `error` with line and column for every place that names keys of a TOML file."""
     return LedgerError(
         *(
@@ -141,7 +141,7 @@ def located(error: LedgerError, root: Path, where: Project) -> LedgerError:
     )
 
 
-def located_place(place: Place, root: Path, where: Project) -> Place:
+def located_place(place: Place, root: Path, where: ProjectFile) -> Place:
     """Return a place that names keys of a TOML file by its line and column."""
     if place.line or not place.keys:
         return place
@@ -157,7 +157,7 @@ class _TomlReader:
     """Reads the files of the project at `root`, whose folders are `where`."""
 
     root: Path
-    where: Project
+    where: ProjectFile
     problems: Problems
 
     def declared(self, name: str) -> Declared | None:

@@ -25,7 +25,7 @@ from ledger.workbook.write import workbook_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.declarations.model import Project
+    from ledger.declarations.model import ProjectFile
 
 
 _DIGITS = 16
@@ -90,7 +90,7 @@ class BuiltProject:
     """Reports and chapters as they should be: all files by path, beside what they are made from."""
 
     root: Path
-    project: Project
+    project: ProjectFile
     reports: tuple[BuiltReport, ...]
     pages: tuple[Draft, ...]
     files: Mapping[Path, bytes]
@@ -170,7 +170,7 @@ def _refuse_edits(built: BuiltProject, overwrite: frozenset[str]) -> None:
     problems.raise_any()
 
 
-def _patterns(where: Project) -> dict[str, tuple[str, ...]]:
+def _patterns(where: ProjectFile) -> dict[str, tuple[str, ...]]:
     """Return what a stamp watches: for each folder the patterns of the files in it."""
     patterns: dict[str, tuple[str, ...]] = {".": (PROJECT_FILE, *where.chapters)}
     for folder, pattern in (

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 from projects import ROOT, write_project
 
-from ledger.declarations.model import Model, Project, Report
+from ledger.declarations.model import Model, ProjectFile, Report
 from ledger.declarations.project import find_root
 from ledger.declarations.toml import find, load, located, packaged, project, report_names, schema
 from ledger.errors import LedgerError, Place, Problem, Problems
@@ -54,7 +54,7 @@ def test_empty_project_file_has_every_default(at):
     root = at({"ledger.toml": "", "reports/b.toml": "", "reports/a.toml": "", "reports/a/x.toml": ""})
     where = project(root)
     folders = (where.reports, where.models, where.scenarios, where.templates)
-    assert (where, folders) == (Project(), ("reports", "reports/models", "scenarios", "templates"))
+    assert (where, folders) == (ProjectFile(), ("reports", "reports/models", "scenarios", "templates"))
     assert report_names(root, where) == ("a", "b")
 
 
@@ -135,14 +135,14 @@ def test_byte_order_mark_and_windows_line_ends_change_nothing(at):
 )
 def test_keys_are_told_as_line_and_column(place, line, column, at):
     root = at({"reports/a.toml": "# 注释\n[columns.x]\nformula = '甲乙丙丁戊'\n"})
-    (found,) = located(LedgerError(Problem("wrong", place, "hint")), root, Project()).problems
+    (found,) = located(LedgerError(Problem("wrong", place, "hint")), root, ProjectFile()).problems
     assert (found.what, found.hint, found.place.file) == ("wrong", "hint", place.file)
     assert (found.place.line, found.place.column) == (line, column)
 
 
 def test_problem_without_a_place_stays_as_it_is():
     problem = Problem("wrong")
-    assert located(LedgerError(problem), ROOT, Project()).problems == (problem,)
+    assert located(LedgerError(problem), ROOT, ProjectFile()).problems == (problem,)
 
 
 def parts_of(node):
@@ -214,7 +214,9 @@ def test_schema_knows_every_key_of_this_project(kind, file):
     assert list(unknown(content, schema(kind), schema(kind))) == []
 
 
-@pytest.mark.parametrize(("kind", "declared"), [("report", Report), ("model", Model), ("project", Project)])
+@pytest.mark.parametrize(
+    ("kind", "declared"), [("report", Report), ("model", Model), ("project", ProjectFile)]
+)
 def test_schema_has_every_key_that_is_read(kind, declared):
     assert set(schema(kind)["properties"]) == set(declared.__dataclass_fields__)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.book.render import EvaluatedReport
-    from ledger.declarations.model import Project
+    from ledger.declarations.model import ProjectFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class _Reviewer:
     """Compares a workbook with today's project: its root and settings, the report, and its workbook."""
 
     root: Path
-    project: Project
+    project: ProjectFile
     worked: EvaluatedReport
     base: Reading
 
