@@ -1,1 +1,25 @@
-"""Tile Ledger: formulas declared once, by name, evaluated and written everywhere the same."""
+"""Tile Ledger: formulas declared once, by name, evaluated and written everywhere the same.
+
+>>> from ledger import Project
+>>> frame = Project("ledger/brought/book").report("loans").sheet("costs").frame()
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ledger.errors import LedgerError
+    from ledger.project.project import Project
+
+__all__ = ("LedgerError", "Project")
+
+
+def __getattr__(name: str) -> object:
+    """Return what a user of Python works with; nothing is imported before it is asked for."""
+    if name == "Project":
+        from ledger.project.project import Project  # noqa: PLC0415  # an import of the package is light
+
+        return Project
+    if name == "LedgerError":
+        from ledger.errors import LedgerError  # noqa: PLC0415  # the same
+
+        return LedgerError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,7 +27,7 @@ DOORS = {
     "jinja2": {"book.render"},
     "markdown_it": {"book.markers"},
     "openpyxl": {"workbook.drawing", "workbook.styles", "workbook.write"},
-    "pandas": {"project.frames"},
+    "pandas": {"project.frames", "project.project"},  # the second names its types
     "pydantic": {"declarations.model", "declarations.toml"},
     "tomllib": {"declarations.positions", "declarations.toml"},
     "argparse": {"cli", "cli.usage"},

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from ledger.display.answer import Answer
     from ledger.errors import LedgerError, Problem
+    from ledger.project.project import Project
+    from ledger.project.question import AskedReport
 
 OK, FOUND, TROUBLE = 0, 1, 2
 _INPUT = "input "
@@ -95,11 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _root() -> Path:
-    """Return the folder of the project that the command runs in."""
-    from ledger.declarations.project import find_root  # noqa: PLC0415  # light
+def _project() -> Project:
+    """Return the project that the command runs in."""
+    from ledger.project.project import Project  # noqa: PLC0415  # --help has no use for it
 
-    return find_root(Path.cwd())
+    return Project(Path.cwd())
 
 
 def _build(options: argparse.Namespace) -> Answer:
@@ -109,9 +111,9 @@ def _build(options: argparse.Namespace) -> Answer:
 
     from ledger.project import build  # noqa: PLC0415  # it imports pydantic and openpyxl
 
-    overwrite = frozenset(options.overwrite)
-    request = build.Request(options.reports, _settings(options.set), options.out, overwrite)
-    answer = build.write(_root(), request)
+    inputs = _settings(options.set)
+    result = _project().build(*options.reports, inputs=inputs, out=options.out, overwrite=options.overwrite)
+    answer = build.answer(result)
     return replace(answer, closing=f"{answer.closing} in {perf_counter() - start:.1f} s")
 
 
@@ -132,21 +134,21 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
 
 def _check(options: argparse.Namespace) -> Answer | str:
     """Tell which outputs and chapters are stale, which printed cells moved, and why; write nothing."""
-    from ledger.project import stamp  # noqa: PLC0415  # light
+    project = _project()
+    if not options.full and project.is_fresh():
+        from ledger.project import stamp  # noqa: PLC0415  # light, where `check` imports pydantic and openpyxl
 
-    root = _root()
-    if not options.full and stamp.is_fresh(root):
         return stamp.FRESH_JSON if options.form == "json" else stamp.FRESH
     from ledger.project import check  # noqa: PLC0415  # it imports pydantic and openpyxl
 
-    return check.answer(root, options.form)
+    return check.answer(project.check(full=True), options.form)
 
 
 def _explain(options: argparse.Namespace) -> Answer:
     """Print a cell's formula in names and in numbers, its value, its inputs and their places, its readers."""
     from ledger.project import explain  # noqa: PLC0415  # it imports numpy
 
-    return explain.answer(_root(), options.cell, options.form)
+    return explain.answer(_project().explain(options.cell), options.form)
 
 
 def _calc(options: argparse.Namespace) -> Answer | str:
@@ -155,7 +157,27 @@ def _calc(options: argparse.Namespace) -> Answer | str:
 
     from ledger.project import calc, publish  # noqa: PLC0415  # they import numpy
 
-    asked = calc.asked_report(_root(), options.report)
+    report = _project().report(options.report)
+    own, texts = _question(options, report.asked)
+    views = calc.views_of(report.asked, own.form, sweep=own.sweep)
+    answering = calc.answering(report.asked, views, texts, own.rows)
+    if own.rows:
+        from ledger.project import frames  # noqa: PLC0415  # it imports pandas
+
+        return frames.csv_text(answering.sheet(calc.sheet_of(report.asked, views[-1])).frame())
+    answer = calc.answer(answering.evaluated, own.form)
+    if own.xlsx:
+        publish.publish({own.xlsx: answering.workbook()})
+        answer = replace(answer, closing=f"written    {own.xlsx}")
+    return answer
+
+
+def _question(
+    options: argparse.Namespace, asked: AskedReport
+) -> tuple[argparse.Namespace, dict[str, list[str]]]:
+    """Return the options of `calc` itself, and the texts of those that set inputs of the report."""
+    from ledger.project import calc  # noqa: PLC0415  # it imports numpy
+
     parser = argparse.ArgumentParser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
     for name, settings in usage.CALC.items():
         parser.add_argument(f"--{name}", **settings)
@@ -165,20 +187,8 @@ def _calc(options: argparse.Namespace) -> Answer | str:
             parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=text)
     own, unknown = parser.parse_known_args(options.rest)
     calc.check_options(asked, unknown, usage.CALC)
-    texts = {name: value for name in asked.names if (value := vars(own).get(f"{_INPUT}{name}"))}
-    views = calc.views_of(asked, own.form, sweep=own.sweep)
-    worked = calc.answered(asked, calc.Question(texts, views, own.rows))
-    if own.rows:
-        from ledger.project import frames  # noqa: PLC0415  # it imports pandas
-
-        return frames.csv_text(frames.sheet_frame(worked, worked.plan.views[-1].sheet))
-    answer = calc.answer(worked, own.form)
-    if own.xlsx:
-        from ledger.workbook import write as workbook  # noqa: PLC0415  # it imports openpyxl
-
-        publish.publish({own.xlsx: workbook.workbook_bytes(worked.plan, worked.result, {})})
-        answer = replace(answer, closing=f"written    {own.xlsx}")
-    return answer
+    given = {name: vars(own).get(f"{_INPUT}{name}") for name in asked.names}
+    return own, {name: texts for name, texts in given.items() if texts}
 
 
 def _review(options: argparse.Namespace) -> Answer:
@@ -189,7 +199,7 @@ def _review(options: argparse.Namespace) -> Answer:
     from ledger.review.review import answer  # noqa: PLC0415  # it imports pydantic and openpyxl
 
     answered = answer.applied if options.apply else answer.reviewed
-    return answered(_root(), options.workbook, options.form)
+    return answered(_project().root, options.workbook, options.form)
 
 
 def _diff(options: argparse.Namespace) -> Answer | str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from csv import Error as CsvError
 from csv import reader
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ledger.errors import Place, Problem, Problems, near
@@ -49,10 +49,14 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class Csv:
-    """The whole text of a file, and the name it has in errors."""
+    """The whole text of a file, and the name it has in errors.
+
+    What is no file has `labels`: what its rows are called, by the offset at which each begins.
+    """
 
     name: str
     text: str
+    labels: Mapping[int, str] = field(default_factory=dict)
 
     def cell(self, start: int, position: int) -> re.Match[str]:
         """Return the cell at `position` (from 1) of the record that begins at `start`, in its four groups."""
@@ -62,8 +66,14 @@ class Csv:
         return _cell(self.text, at)
 
     def place(self, line: int, start: int, position: int) -> Place:
-        """Return the place of the cell at `position` (from 1) of the record on `line`, in characters."""
+        """Return the place of the cell at `position` (from 1) of the record on `line`, in characters.
+
+        Where there is no file, that is the label of its row and its header.
+        """
         cell = self.cell(start, position)
+        if self.labels:
+            row = f".loc[{self.labels[start]}, " if start in self.labels else "["
+            return Place(f"{self.name}{row}{header_names(self)[position - 1]!r}]")
         at = cell.start()
         content = cell["plain"] if cell["quoted"] is None else cell["blank"] + '"'
         if content.strip():
@@ -98,6 +108,12 @@ class CsvTable:
         """Return the place of the cell of `row` (from 0) at `position` (from 1)."""
         return self.csv.place(self.lines[row], self.starts[row], position)
 
+    def both(self, first: int, second: int) -> str:
+        """Return what two rows (from 0) are called together: by the lines of their file, else by number."""
+        if self.csv.labels:
+            return f"rows {first + 1} and {second + 1}"
+        return f"lines {self.lines[first]} and {self.lines[second]}"
+
 
 def excerpt(text: str) -> str:
     """Return `text` quoted for an error, cut where it is long.
@@ -130,6 +146,12 @@ def decode(name: str, data: bytes, encoding: str, problems: Problems) -> Csv | N
     else:
         return Csv(name, text.removeprefix("\ufeff"))
     return None
+
+
+def header_names(csv: Csv) -> tuple[str, ...]:
+    """Return the headers of `csv`, none if it holds nothing."""
+    filled = (record for record in _records(csv, Problems()) if any(record.cells))
+    return tuple(cell.strip() for cell in next(filled, _Record(0, 0, ())).cells)
 
 
 def table(csv: Csv, wanted: Sequence[str], problems: Problems) -> CsvTable | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ledger.declarations.csv import CsvTable, decode, excerpt, quoted, table
+from ledger.declarations.csv import Csv, CsvTable, decode, excerpt, quoted, table
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import EXACT, NA, Values, texts, utf16_length
 from ledger.xlsx.limits import MAX_KEY, MAX_TEXT
@@ -142,11 +142,16 @@ def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenari
 
 def parsed(source: Source, data: bytes, fields: Sequence[Field], problems: Problems) -> Scenario | None:
     """Return the rows of `data`, the bytes of a file or those that would replace them, as `read` does."""
-    before = len(problems.found)
     csv = decode(source.name, data, source.encoding, problems)
+    return None if csv is None else rows_of(source, csv, fields, problems)
+
+
+def rows_of(source: Source, csv: Csv, fields: Sequence[Field], problems: Problems) -> Scenario | None:
+    """Return the rows of `csv`, the text of `source` or what is given in its place, as `read` does."""
+    before = len(problems.found)
     keys = () if source.key == NUMBERED else source.key
     wanted = tuple(dict.fromkeys((*keys, *(field.column for field in fields))))
-    rows = None if csv is None else table(csv, wanted, problems)
+    rows = table(csv, wanted, problems)
     if rows is None:
         return None
     _check_lengths(rows, problems)
@@ -226,12 +231,10 @@ def _check_keys(rows: CsvTable, position: int, keys: Sequence[str], problems: Pr
             problems.add(what, rows.place(row, position))
         earlier = first.setdefault(unicodedata.normalize("NFKC", key).casefold(), row)
         if earlier != row and all(key.split("|")):
-            lines = f"lines {rows.lines[earlier]} and {rows.lines[row]}"
-            what = f"key {excerpt(key)} stands twice, {lines}"
+            what = f"key {excerpt(key)} stands twice"
             if keys[earlier] != key:
-                what = (
-                    f"keys {excerpt(keys[earlier])} and {excerpt(key)} are one key to a spreadsheet, {lines}"
-                )
+                what = f"keys {excerpt(keys[earlier])} and {excerpt(key)} are one key to a spreadsheet"
+            what += f", {rows.both(earlier, row)}"
             problems.add(what, rows.place(row, position), "each row needs a key of its own")
 
 

@@ -346,8 +346,8 @@ class Settings:
             if name not in self.inputs:
                 problems.add(f"{name!r} is no input", self.place(name), near(name, self.inputs))
             elif name not in self.used:
-                what = f"rows or a formula give {name!r} on every sheet"
-                problems.add(what, self.place(name), "edit the CSV")
+                what = f"{name!r} reaches no sheet: rows or a formula give it, or nothing reads it"
+                problems.add(what, self.place(name))
 
 
 class _BrokenNameError(LedgerError):

@@ -18,7 +18,7 @@ from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Place, Problems, near, plural
 from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE, ValueFinding
 from ledger.project import stamp
-from ledger.project.publish import locked, publish
+from ledger.project.publish import UNCHANGED, WRITTEN, locked, publish
 from ledger.project.reports import evaluate_reports, raise_located
 from ledger.workbook.write import workbook_bytes
 
@@ -136,7 +136,25 @@ def name_of(root: Path, path: Path) -> str:
     return Path(os.path.relpath(path, root)).as_posix()
 
 
-def write(root: Path, request: Request) -> Answer:
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build did: what became of each file by its path, "written" or "unchanged".
+
+    `findings` are those of each report's values, `notes` what else a reader should know.
+    """
+
+    root: Path
+    files: Mapping[Path, str]
+    findings: Mapping[str, tuple[ValueFinding, ...]]
+    notes: tuple[str, ...]
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """The files that differed, and were replaced."""
+        return tuple(path for path, became in self.files.items() if became == WRITTEN)
+
+
+def write(root: Path, request: Request) -> BuildResult:
     """Write all files that differ, and return what became of each and what a reader should know of values.
 
     A build of the whole project leaves a stamp, by which the next check knows that nothing changed.
@@ -146,16 +164,24 @@ def write(root: Path, request: Request) -> Answer:
         built = build_project(root, request)
         _refuse_edits(built, request.overwrite)
         became = publish(built.files, {page.path: page.data for page in built.pages})
-        talk = [] if hashes is None else _leave_stamp(built, hashes)
-    talk += [f"{report.name}: {finding}" for report in built.reports for finding in report.findings]
-    talk += [str(each) for page in built.pages for each in warnings(page.chapter)]
-    talk.append(_counts(list(became.values()), built))
-    names = {path: path.absolute() for path in sorted(became)}
-    lines = [
-        f"{became[path]:9}  {full.relative_to(root) if full.is_relative_to(root) else path}"
-        for path, full in names.items()
-    ]
+        notes = [] if hashes is None else _leave_stamp(built, hashes)
+    notes += [str(each) for page in built.pages for each in warnings(page.chapter)]
+    files = {path: became[path] for path in sorted(became)}
+    return BuildResult(root, files, {each.name: each.findings for each in built.reports}, tuple(notes))
+
+
+def answer(result: BuildResult) -> Answer:
+    """Return what became of each file, below it what a reader should know and the counts."""
+    talk = [f"{report}: {each}" for report, found in result.findings.items() for each in found]
+    talk += [*result.notes, _counts(result)]
+    lines = [f"{became:9}  {_shown(path, result.root)}" for path, became in result.files.items()]
     return Answer("\n".join(lines), found=False, closing="\n".join(talk))
+
+
+def _shown(path: Path, root: Path) -> Path:
+    """Return a file as it is called from the project's folder, in full if it lies outside."""
+    full = path.absolute()
+    return full.relative_to(root) if full.is_relative_to(root) else path
 
 
 def _refuse_edits(built: BuiltProject, overwrite: frozenset[str]) -> None:
@@ -203,12 +229,13 @@ def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str]) -> list[str]:
     return []
 
 
-def _counts(became: Sequence[str], built: BuiltProject) -> str:
+def _counts(result: BuildResult) -> str:
     """Return how many files were written and unchanged, and how many cells to look at."""
     totals = dict.fromkeys((KNIFE_EDGE, INEXACT, _ERROR_VALUE, _FAILED), 0)
-    for finding in (each for report in built.reports for each in report.findings):
+    for finding in (each for found in result.findings.values() for each in found):
         word = _FAILED if finding.what == FAILS else finding.what
         totals[word if word in totals else _ERROR_VALUE] += 1 if word == _FAILED else finding.rows
-    files = [f"{became.count(word)} {word}" for word in ("written", "unchanged")]
+    became = list(result.files.values())
+    files = [f"{became.count(word)} {word}" for word in (WRITTEN, UNCHANGED)]
     cells = [f"{count} {word if word == INEXACT else plural(count, word)}" for word, count in totals.items()]
     return ", ".join((*files, *cells))

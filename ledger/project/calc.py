@@ -1,21 +1,19 @@
-"""`calc`: one question put to a report, which is changed so that its views answer it, and these printed."""
+"""`calc`: the views that answer one question to a report, as text, CSV, JSON or Markdown."""
 
 from __future__ import annotations
 
-import csv
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.book.render import EvaluatedReport, render_text
-from ledger.declarations.model import Calc, Claim, Scalar, Sheet, Table, TableField, View, listed
-from ledger.declarations.scenario import NUMBERED
-from ledger.declarations.toml import Declared, load
+from ledger.declarations.model import listed
 from ledger.display.answer import Answer
-from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.plan.names import Models, Settings, gather
+from ledger.errors import LedgerError, Place, Problem, near
 from ledger.plan.plan import ID
-from ledger.project.reports import evaluated_report, raise_located
+from ledger.project.project import ProjectReport, worked_out
+from ledger.project.question import AskedReport, Question, narrowed
+from ledger.project.rows import file_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,171 +22,36 @@ if TYPE_CHECKING:
     from ledger.evaluate.views import TabulatedView
 
 
-_ROWS = "rows"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question to a report: one text or several for each option, a CSV of rows, the views that answer."""
-
-    options: Mapping[str, Sequence[str]]
-    views: tuple[str, ...]
-    rows: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AskedReport:
-    """A report to which a question is put: each of its options with the inputs that the option may set.
-
-    These are all its inputs by their own names, and the names that it declares.
-    """
-
-    declared: Declared
-    names: Mapping[str, tuple[str, ...]]
-    calc: Calc
-    library: Models
-
-
-def asked_report(root: Path, report: str) -> AskedReport:
-    """Return a report with its options; raise every mistake in its declarations."""
-    problems = Problems()
-    found = load(root, [report], problems)
-    raise_located(problems, root)
-    (declared,) = found
-    library = gather(declared, problems)
-    raise_located(problems, root)
-    calc = declared.report.calc or Calc(next(iter(declared.report.views), ""))
-    lookups = {name for name, lookup in library.lookups.items() if lookup.value.by}
-    names: dict[str, tuple[str, ...]] = {
-        spelled(name): (name,) for name in library.settable() if name not in lookups
-    }
-    names |= {spelled(option): listed(inputs) for option, inputs in calc.options.items()}
-    return AskedReport(declared, names, calc, library)
-
-
-def spelled(name: str) -> str:
-    """Return a name as an option spells it.
-
-    >>> spelled("net_M")
-    'net-m'
-    """
-    return name.replace("_", "-").lower()
-
-
-def answered(asked: AskedReport, question: Question) -> EvaluatedReport:
-    """Return the report worked out with what the question sets; raise every mistake."""
-    problems = Problems()
-    declared, report = asked.declared, asked.declared.report
-    settings, lists = _set(asked, question.options)
-    table = None if question.rows is None else _table(question.rows, asked)
-    sheets = {
-        name: _changed(report.sheets[name], lists, table, asked.library)
-        for name in dict.fromkeys(report.views[view].sheet for view in question.views)
-    }
-    views = {name: _open(report.views[name], sheets) for name in question.views}
-    changed = replace(
-        report,
-        sheets={name: sheets[name] for name in report.sheets if name in sheets},
-        views=views,
-        claims=_printed_claims(report.claims, views),
-        charts={},
-        calc=None,
-        tables=report.tables if table is None else {**report.tables, _ROWS: table},
-    )
-    models = (*declared.models[:-1], (declared.file, changed))
-    found = evaluated_report(replace(declared, report=changed, models=models), settings, problems)
-    raise_located(problems, declared.root)
-    settings.check_used(problems)
-    raise_located(problems, declared.root)
-    return found
-
-
-def _set(
-    asked: AskedReport, options: Mapping[str, Sequence[str]]
-) -> tuple[Settings, dict[str, list[Scalar]]]:
-    """Return the inputs that options set, and those of them that have several values."""
-    inputs = {_input(asked, option, texts): option for option, texts in options.items()}
-    texts_of = {name: tuple(options[option]) for name, option in inputs.items()}
-    settings = Settings(texts_of, {name: f"--{option}" for name, option in inputs.items()})
-    # The list itself is read from the settings; here it only makes the rows.
-    return settings, {name: list(texts) for name, texts in texts_of.items() if len(texts) > 1}
-
-
-def _input(asked: AskedReport, option: str, texts: Sequence[str]) -> str:
-    """Return the input that an option sets: the first whose kind takes the option's texts."""
-    names = asked.names[option]
-    for name in names:
-        entry = asked.library.inputs.get(name)
-        if entry is None or entry.value.kind == "text" or all(map(_is_number, texts)):
-            return name
-    return names[0]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _changed(sheet: Sheet, lists: Mapping[str, list[Scalar]], table: Table | None, library: Models) -> Sheet:
-    """Return a sheet with the rows that the question asks for; what the rows' tables give is not set."""
-    tables = [library.tables[name].value for name in listed(sheet.rows) if name in library.tables]
-    lists = {name: items for name, items in lists.items() if not any(name in each.fields for each in tables)}
-    if table is None:
-        return replace(sheet, set={**sheet.set, **lists})
-    kept = {name: value for name, value in sheet.set.items() if name not in table.fields}
-    return replace(sheet, rows=[_ROWS], set={**kept, **lists})
-
-
-def _printed_claims(claims: list[Claim], views: Mapping[str, View]) -> list[Claim]:
-    """Return the claims that views print: the others are about rows that are not asked for."""
-    printed = {
-        (view.sheet, each if isinstance(each, str) else each.column)
-        for view in views.values()
-        for each in (*view.columns, view.down, view.across, view.cell)
-    }
-    return [claim for claim in claims if (claim.sheet, claim.name) in printed]
-
-
-def _open(view: View, sheets: Mapping[str, Sheet]) -> View:
-    """Return a view that fits its sheet: the record of a sheet that got rows is a table."""
-    sheet = sheets[view.sheet]
-    has_rows = bool(sheet.rows) or any(isinstance(value, list) for value in sheet.set.values())
-    if view.kind != "record" or view.row or not has_rows:
-        return view
-    return replace(view, kind="table", template=[])
-
-
-def _table(path: Path, asked: AskedReport) -> Table:
-    """Return a table over a CSV file: its columns that are inputs, by their own or by a declared name."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = [cell.strip() for cell in next(csv.reader(file), [])]
-    except (OSError, UnicodeDecodeError) as error:
-        raise LedgerError(Problem(f"cannot be read: {error}", Place(str(path)))) from None
-    by_name = {name.lower(): name for name in (*asked.library.inputs, *asked.library.lookups)}
-    aliases = {option: names[0] for option, names in asked.names.items()}
-    fields: dict[str, TableField] = {}
-    for column in header:
-        name = by_name.get(column.lower()) or aliases.get(spelled(column))
-        entry = asked.library.inputs.get(name or "")
-        if name is not None and name not in fields:
-            kind, unit = (entry.value.kind, entry.value.unit) if entry else ("text", "")
-            fields[name] = TableField(kind=kind, unit=unit, column=column)
-    if not fields:
-        hint = f"name columns after inputs: {', '.join(sorted(by_name.values()))}"
-        raise LedgerError(Problem("no column of the file is an input", Place(path.name, 1), hint))
-    return Table(fields, path=str(path.absolute()), key="id" if "id" in header else NUMBERED[0])
-
-
 def views_of(asked: AskedReport, form: str, *, sweep: bool) -> tuple[str, ...]:
     """Return the names of the views that answer in a form."""
     calc = asked.calc
     if sweep and not calc.sweep:
         raise LedgerError(Problem("the report declares no sweep", hint="[calc] sweep = 'VIEW'"))
     return listed(calc.sweep if sweep else calc.csv if form == "csv" and calc.csv else calc.view)
+
+
+def sheet_of(asked: AskedReport, view: str) -> str:
+    """Return the name of the sheet that a view prints."""
+    return asked.declared.report.views[view].sheet
+
+
+def answering(
+    asked: AskedReport, names: Sequence[str], texts: Mapping[str, Sequence[str]], rows: Path | None
+) -> ProjectReport:
+    """Return the views that answer a question alone, worked out with inputs and with the rows of a file.
+
+    A claim that they do not print is about other rows, and a chart is not looked at.
+    """
+    views = {name: asked.declared.report.views[name] for name in names}
+    printed = {
+        (view.sheet, each if isinstance(each, str) else each.column)
+        for view in views.values()
+        for each in (*view.columns, view.down, view.across, view.cell)
+    }
+    claims = [each.name for each in asked.declared.report.claims if (each.sheet, each.name) in printed]
+    sheets = dict.fromkeys(view.sheet for view in views.values())
+    given = {} if rows is None else dict.fromkeys(sheets, file_rows(rows))
+    return worked_out(narrowed(asked, sheets, views, claims, ()), Question(texts, given))
 
 
 def answer(worked: EvaluatedReport, form: str) -> Answer:

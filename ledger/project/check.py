@@ -16,14 +16,13 @@ from ledger.book.media import MEDIA, WORDS
 from ledger.display.answer import Answer, json_text
 from ledger.errors import first_of
 from ledger.evaluate.trace import find
-from ledger.project.build import BuiltProject, Request, build_project, name_of
+from ledger.project.build import BuiltProject, name_of
 from ledger.project.causes import Cause, causes, explains
 from ledger.project.differences import PrintedChange, ViewCells, printed_changes, view_cells
 from ledger.project.stamp import FRESH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from ledger.book.chapters import Draft
 
@@ -51,10 +50,14 @@ class CheckResult:
     causes: tuple[tuple[Cause, tuple[int, ...]], ...]
     repair: str
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether every output and chapter is what it should be."""
+        return not self.stale
 
-def answer(root: Path, form: str) -> Answer:
-    """Return what is stale in a project and why, as text or JSON, after a build that writes nothing."""
-    found = check(build_project(root, Request()))
+
+def answer(found: CheckResult, form: str) -> Answer:
+    """Return what is stale in a project and why, as text or JSON."""
     return Answer(_json(found) if form == "json" else "\n".join(_lines(found)), bool(found.stale))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from ledger.declarations.toml import located_place, project, report_names
+from ledger.declarations.toml import located_place
 from ledger.display.answer import Answer, json_text
 from ledger.errors import near
 from ledger.evaluate.trace import (
@@ -21,14 +21,12 @@ from ledger.evaluate.trace import (
 from ledger.evaluate.views import formula_text
 from ledger.language.expr import names
 from ledger.plan.plan import Claimed, Computed, Plan
-from ledger.project.reports import evaluated_reports
 from ledger.workbook.formulas import formula
 from ledger.workbook.layout import cell, lay_out, sheet_reference
 from ledger.xlsx.sheetdata import ROW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from ledger.book.render import EvaluatedReport
     from ledger.evaluate.evaluate import Result
@@ -85,21 +83,23 @@ class Explanation:
     views: tuple[str, ...]
 
 
-def answer(root: Path, path: str, form: str) -> Answer:
-    """Return what is known of the cell that `path` names, as text or JSON."""
-    found = explained(root, path)
+def answer(found: Explanation, form: str) -> Answer:
+    """Return what is known of a cell as text or JSON."""
     text = json_text(asdict(found)) if form == "json" else "\n".join(_lines(found))
     return Answer(text, found=False)
 
 
-def explained(root: Path, path: str) -> Explanation:
-    """Return what is known of the cell that `path` names, every place with its line."""
+def report_of(path: str, known: Sequence[str]) -> str:
+    """Return the name of the report in an address; raise a LedgerError if there is no such report."""
     report = path.partition("/")[0]
-    where = project(root)
-    known = report_names(root, where)
     if report not in known:
         raise unknown(path, f"unknown report {report!r}", near(report, known))
-    (worked,) = evaluated_reports(root, [report], {})
+    return report
+
+
+def explained(worked: EvaluatedReport, path: str) -> Explanation:
+    """Return what is known of the cell REPORT/SHEET/ROW/COLUMN of a report, every place with its line."""
+    report = worked.plan.name
     plan, result, spot = find(path, {report: (worked.plan, worked.result)})
     node = plan.sheets[spot.sheet].nodes[spot.name]
     address, excel = _excel(plan, result, spot)
@@ -113,7 +113,7 @@ def explained(root: Path, path: str) -> Explanation:
         node.unit,
         printed_text(plan, result, spot),
         "; ".join(each for each in (node.source, node.note) if each),
-        f"{where.reports}/{report}/{report}.xlsx {address}",
+        f"{worked.declared.project.reports}/{report}/{report}.xlsx {address}",
         excel,
         tuple(_reads(plan, result, spot)),
         tuple(_inputs(worked, spot)),

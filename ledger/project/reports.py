@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from ledger.declarations.csv import Csv
+    from ledger.declarations.scenario import Source
+    from ledger.plan.plan import Plan, PlannedTable
+
 
 def raise_located(problems: Problems, root: Path) -> None:
     """Raise every problem with the line and column of its place; return if there is none."""
@@ -56,12 +60,17 @@ def evaluate_reports(
     return found
 
 
-def evaluated_report(declared: Declared, settings: Settings, problems: Problems) -> EvaluatedReport:
-    """Return one report as far as it could be worked out, after adding what is wrong to `problems`."""
-    plan = resolve(declared, settings, problems)
+def evaluated_report(
+    declared: Declared, settings: Settings, problems: Problems, given: Mapping[str, Csv] | None = None
+) -> EvaluatedReport:
+    """Return one report as far as it could be worked out, after adding what is wrong to `problems`.
+
+    `given` holds the rows of tables that have no file.
+    """
+    plan = _with_sources(resolve(declared, settings, problems), given or {})
     scenarios, notes = {}, {}
     for name, table in plan.tables.items():
-        if table.source and (rows := scenario.read(table.source, table.typed, problems)):
+        if table.source and (rows := _rows(table, table.source, given or {}, problems)):
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
     for name, table in plan.tables.items():
@@ -72,3 +81,23 @@ def evaluated_report(declared: Declared, settings: Settings, problems: Problems)
     templates = Templates((folder, packaged("templates")), declared.project.templates)
     press = Press(plan, all_words(plan.language), templates)
     return EvaluatedReport(declared, plan, result, tabulate(plan, result, problems), press)
+
+
+def _with_sources(plan: Plan, given: Mapping[str, Csv]) -> Plan:
+    """Return a plan whose tables have the names of what is given in place of their files."""
+    tables = {
+        name: replace(table, source=replace(table.source, name=given[name].name))
+        if name in given and table.source
+        else table
+        for name, table in plan.tables.items()
+    }
+    return replace(plan, tables=tables)
+
+
+def _rows(
+    table: PlannedTable, source: Source, given: Mapping[str, Csv], problems: Problems
+) -> scenario.Scenario | None:
+    """Return the rows of a table, those that are given before those of its file."""
+    if table.name in given:
+        return scenario.rows_of(source, given[table.name], table.typed, problems)
+    return scenario.read(source, table.typed, problems)

@@ -176,7 +176,7 @@ def test_markdown_holds_tables(ask, small):
 
 def test_rows_from_a_file_give_every_column(ask, small, tmp_path):
     path = tmp_path / "asked.csv"
-    path.write_text("For,bank,remark\n6,slow,x\n24,fast,y\n", encoding="utf-8")
+    path.write_text("For,bank\n6,slow\n24,fast\n", encoding="utf-8")
     code, out, err = ask(small, "loan", "--rows", str(path))
     rows = list(csv.DictReader(io.StringIO(out)))
     assert (code, err, [row["interest"] for row in rows], [row["id"] for row in rows]) == (

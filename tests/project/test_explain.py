@@ -8,6 +8,7 @@ import re
 import pytest
 from projects import BOOK, ROOT, copy_book, ledger, opened, write_book
 
+from ledger import Project
 from ledger.evaluate.trace import Spot, leaves, names_behind
 from ledger.project.explain import explained, find
 from ledger.project.reports import evaluated_reports
@@ -70,7 +71,7 @@ def test_a_balance_is_followed_to_two_numbers_with_sources():
 )
 def test_the_workbook_holds_what_is_told_of_its_cell(cell, tmp_path):
     """The address holds that formula, and beside it that value."""
-    found = explained(ROOT, cell)
+    found = Project(ROOT).explain(cell)
     name, _, address = found.address.partition(" ")
     sheet, _, place = address.partition("!")
     assert ledger(ROOT, "build", "gemm-ledger", "--out", str(tmp_path)).code == 0
@@ -96,7 +97,7 @@ def at_place(folder, place):
     ],
 )
 def test_at_the_place_of_each_input_stands_its_value(cell):
-    inputs = explained(ROOT, cell).inputs
+    inputs = Project(ROOT).explain(cell).inputs
     assert len(inputs) > 3
     for each in inputs:
         text = at_place(ROOT, each.place).lstrip('"')
@@ -245,4 +246,4 @@ def test_every_name_of_every_sheet_can_be_explained(small):
             for column in planned.nodes:
                 path = f"{name}/{sheet}/{row}{column}"
                 assert find(path, plans)[2].name == column
-                assert explained(small, path).path == path
+                assert explained(worked[name], path).path == path
