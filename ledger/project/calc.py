@@ -27,7 +27,11 @@ def views_of(asked: AskedReport, form: str, *, sweep: bool) -> tuple[str, ...]:
     calc = asked.calc
     if sweep and not calc.sweep:
         raise LedgerError(Problem("the report declares no sweep", hint="[calc] sweep = 'VIEW'"))
-    return listed(calc.sweep if sweep else calc.csv if form == "csv" and calc.csv else calc.view)
+    found = listed(calc.sweep if sweep else calc.csv if form == "csv" and calc.csv else calc.view)
+    if not found:
+        what = f"report {asked.declared.name!r} has no view, which would answer"
+        raise LedgerError(Problem(what, Place(asked.declared.file), "declare [views.NAME]"))
+    return found
 
 
 def sheet_of(asked: AskedReport, view: str) -> str:

@@ -343,6 +343,8 @@ class ProjectView:
     def text(self, medium: str = "txt") -> str:
         """Return the view as Markdown ("md"), HTML ("html"), CSV with every digit ("csv") or text ("txt").
 
+        It is what stands in a chapter; a file of its own tells the report's basis and limits, too.
+
         >>> view = Project("ledger/brought/book").report("loans").view("costs")
         >>> print(view.text("md"), end="")
         | loan at 6.00% | months | monthly payment | interest in all | verdict |

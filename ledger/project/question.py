@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ledger.declarations.model import Calc, Scalar, Sheet, View, listed
+from ledger.declarations.model import Calc, Scalar, Sheet, View, ViewColumn, listed
 from ledger.declarations.toml import Declared, load
 from ledger.errors import Place, Problems, near
 from ledger.evaluate.evaluate import check_meant
@@ -59,7 +59,7 @@ def asked_report(root: Path, report: str) -> AskedReport:
     (declared,) = found
     library = gather(declared, problems)
     raise_located(problems, root)
-    calc = declared.report.calc or Calc(next(iter(declared.report.views), ""))
+    calc = declared.report.calc or Calc(list(declared.report.views)[:1])
     lookups = {name for name, lookup in library.lookups.items() if lookup.value.by}
     names: dict[str, tuple[str, ...]] = {
         spelled(name): (name,) for name in library.settable() if name not in lookups
@@ -211,7 +211,7 @@ class _Changes:
     """The sheets, charts and tables of a report as a question changes them, sheet by sheet.
 
     `names` holds what rows give each sheet, `by_name` the header of each name in the rows that are given,
-    `lists` the inputs that have several values.
+    `lists` the inputs that have several values; `varied` collects the sheets in which more varies by row.
     """
 
     asked: AskedReport
@@ -220,16 +220,16 @@ class _Changes:
     lists: Mapping[str, list[Scalar]]
     problems: Problems
     sheets: dict[str, Sheet] = field(default_factory=dict)
-    charts: dict[str, Chart] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     given: dict[str, Csv] = field(default_factory=dict)
+    varied: set[str] = field(default_factory=set)
 
     def add(self, name: str, sheet: Sheet, rows: GivenRows | None) -> None:
         """Add a sheet with the inputs that it has several values of, and with its rows if some are given."""
         inputs = self.names[name].inputs
         several = {key: each for key, each in self.lists.items() if key in sheet.set or key in inputs}
         found = replace(sheet, set={**sheet.set, **several})
-        vary = several.keys() - sheet.set.keys()
+        vary = {key for key in several if not isinstance(sheet.set.get(key), list)}
         if rows is not None:
             table, by_name = self._table(sheet), self.by_name[name]
             self.tables[table] = given_table(
@@ -240,7 +240,8 @@ class _Changes:
             found = replace(found, rows=[table], set=kept)
             vary |= inputs.keys() & by_name.keys()
         self.sheets[name] = found
-        self._add_charts(name, vary)
+        if vary:
+            self.varied.add(name)
 
     def _table(self, sheet: Sheet) -> str:
         """Return the name of the table that given rows are: that of the one table whose place they take."""
@@ -251,19 +252,8 @@ class _Changes:
         names = (f"rows_{number}" if number else "rows" for number in count())
         return next(name for name in names if name not in {*library.tables, *taken})
 
-    def _add_charts(self, sheet: str, vary: Iterable[str]) -> None:
-        """Add the charts of a sheet; where more of its inputs vary by row, their lines are columns alone."""
-        for name, chart in self.asked.declared.report.charts.items():
-            if chart.sheet != sheet:
-                continue
-            self.charts[name] = replace(chart, lines=[]) if vary else chart
-            if vary:
-                drawn = [each for line in chart.lines for point in line.points for each in point]
-                columns = self.sheets[sheet].columns or list(self.asked.library.offered)
-                self.sheets[sheet] = replace(self.sheets[sheet], columns=[*columns, *drawn])
-
     def declared(self) -> Declared:
-        """Return the report with its changed sheets and charts, and with its tables above those of models."""
+        """Return the report with its changed sheets, and with its tables above those of models."""
         declared, report = self.asked.declared, self.asked.declared.report
         models = []
         for file, model in declared.models[:-1]:
@@ -271,12 +261,47 @@ class _Changes:
             models.append((file, replace(model, tables=others)))
         changed = replace(
             report,
-            sheets=self.sheets,
-            charts=self.charts,
-            views={name: _open(view, self.sheets[view.sheet]) for name, view in report.views.items()},
+            sheets={name: self._with_drawn(name, sheet) for name, sheet in self.sheets.items()},
+            charts={name: self._chart(chart) for name, chart in report.charts.items()},
+            views={name: self._view(view) for name, view in report.views.items()},
             tables={**report.tables, **self.tables},
         )
         return replace(declared, report=changed, models=(*models, (declared.file, changed)))
+
+    def _chart(self, chart: Chart) -> Chart:
+        """Return a chart without lines if its sheet varies: a line is one for all rows."""
+        return replace(chart, lines=[]) if chart.sheet in self.varied else chart
+
+    def _with_drawn(self, name: str, sheet: Sheet) -> Sheet:
+        """Return a sheet that has the names of lines that are not drawn, as it had them for the lines."""
+        charts = self.asked.declared.report.charts.values()
+        lines = [line for chart in charts if chart.sheet == name for line in chart.lines]
+        drawn = [each for line in lines for point in line.points for each in point]
+        if name not in self.varied or not drawn:
+            return sheet
+        return replace(sheet, columns=[*(sheet.columns or self.asked.library.offered), *drawn])
+
+    def _view(self, view: View) -> View:
+        """Return a view that fits its sheet.
+
+        The record of a sheet that got rows is a table, and where more varies by row, a label that holds names
+        gives way to the column's own.
+        """
+        sheet = self.sheets[view.sheet]
+        has_rows = bool(sheet.rows) or any(isinstance(value, list) for value in sheet.set.values())
+        if view.kind == "record" and not view.row and has_rows:
+            view = replace(view, kind="table", template=[])
+        if view.sheet not in self.varied:
+            return view
+        return replace(view, columns=[_plainly_labelled(each) for each in view.columns])
+
+
+def _plainly_labelled(column: str | ViewColumn) -> str | ViewColumn:
+    """Return a column of a view without a label that holds names in braces."""
+    if isinstance(column, str):
+        return column
+    labels = (column.label,) if isinstance(column.label, str) else tuple(column.label.values())
+    return replace(column, label="") if any("{" in each for each in labels) else column
 
 
 def _matched(
@@ -291,11 +316,3 @@ def _matched(
         used = {header for name in read for header in found[name].values()}
         check_headers(rows, read, used, problems)
     return found
-
-
-def _open(view: View, sheet: Sheet) -> View:
-    """Return a view that fits its sheet: the record of a sheet that got rows is a table."""
-    has_rows = bool(sheet.rows) or any(isinstance(value, list) for value in sheet.set.values())
-    if view.kind != "record" or view.row or not has_rows:
-        return view
-    return replace(view, kind="table", template=[])

@@ -63,6 +63,13 @@ view = ["head", "lines"]
 csv = ["head", "lines"]
 options = { for = "months", at = ["principal", "bank"] }
 """,
+    "reports/mute.toml": """
+[inputs]
+months = { default = 12 }
+[columns.years]
+formula = "months / 12"
+[sheets.one]
+""",
     "scenarios/rates.csv": "id,rate\nslow,0.1\nfast,0.3\n",
 }
 
@@ -206,6 +213,7 @@ def test_the_workbook_is_written_where_it_is_asked_for(small, tmp_path, monkeypa
         (["laon"], "reports: unknown report 'laon'\n  did you mean 'loan'?"),
         (["loan", "--rows", "none.csv"], "none.csv: cannot be read"),
         (["loan", "stray"], "calc: 'stray' belongs to no option"),
+        (["mute"], "reports/mute.toml: report 'mute' has no view, which would answer"),
     ],
 )
 def test_a_wrong_question_is_told_with_its_option(arguments, told, ask, small):
