@@ -1,13 +1,16 @@
 """README and help say what is true."""
 
+import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import projects
 import pytest
 
-from ledger import cli
+from ledger import Project, cli
 from ledger.display.rules import parse as parse_rule
 from ledger.language.expr import FUNCTIONS, VOCABULARY
 
@@ -85,3 +88,45 @@ def test_the_package_runs_as_a_module():
         [sys.executable, "-m", "ledger", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "tile-ledger" in done.stdout
+
+
+# The script and the calls under "From Python".
+
+FROM_PYTHON = README.partition("## From Python")[2].partition("\n## ")[0]
+SCRIPT = re.search(r"```python\n(.*?)```", FROM_PYTHON, re.DOTALL)[1]
+TOLD = "\nimport json; print(json.dumps([line.get_xydata().tolist() for line in plt.gca().lines]))\n"
+
+
+def test_the_script_plots_the_points_and_roofs_of_the_workbook(tmp_path):
+    """Its first machine is the one that the committed workbook shows."""
+    root = projects.copy_project(tmp_path / "book")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT + TOLD],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg", "MPLCONFIGDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    roof, points, *other = json.loads(done.stdout)
+    book = projects.opened((ROOT / "reports/gemm-ledger/gemm-ledger.xlsx").read_bytes())
+    rows = ("4096^3", "512^3", "128^3", "256x256x16384", "8192^3")
+    cells = [[book.value(book.at("sweep", row, name)) for name in ("ai", "attainable")] for row in rows]
+    block = {name: book.value(book.named("sweep", name)) for name in ("balance", "peak.rate", "roof_start")}
+    assert (points, roof[1]) == (cells, [block["balance"], block["peak.rate"]])
+    assert (roof[0][1], len(other)) == (block["roof_start"], 2)
+    assert (root / "roofline.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_script_has_about_ten_lines():
+    assert len([line for line in SCRIPT.splitlines() if line]) <= 11
+
+
+@pytest.mark.parametrize("call", re.findall(r"^\| `(.*?)`", FROM_PYTHON, re.MULTILINE))
+def test_every_call_that_the_readme_shows_answers(call, tmp_path):
+    project = Project(projects.write_book(tmp_path / "book")) if "project." in call else Project(ROOT)
+    report = Project(ROOT).report("gemm-ledger")
+    sheet = report.sheet("sweep")
+    known = {"project": project, "report": report, "frame": sheet.frame()[list(sheet.inputs)]}
+    for each in re.split("`, `", call):
+        assert eval(each, known) is not None  # noqa: S307  # our own page
