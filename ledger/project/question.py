@@ -132,7 +132,10 @@ def answered(asked: AskedReport, question: Question) -> EvaluatedReport:
 
 
 def asking(asked: AskedReport, question: Question, texts: Mapping[str, Sequence[str]]) -> Question:
-    """Return a question that sets more inputs, by their names or by those of options; raise unknown ones."""
+    """Return a question that sets more inputs, by their names or by those of options; raise unknown ones.
+
+    What sets one of them already gives way.
+    """
     problems = Problems()
     names = (*(name for inputs in asked.names.values() for name in inputs), *asked.calc.options)
     for name in texts:
@@ -140,7 +143,13 @@ def asking(asked: AskedReport, question: Question, texts: Mapping[str, Sequence[
             what = f"report {asked.declared.name!r} has no input {name!r}"
             problems.add(what, hint=near(name, names))
     problems.raise_any()
-    return replace(question, options={**question.options, **texts})
+    set_now = {name for option in texts for name in asked.names[spelled(option)]}
+    kept = {
+        option: each
+        for option, each in question.options.items()
+        if not set_now.intersection(asked.names[spelled(option)])
+    }
+    return replace(question, options={**kept, **texts})
 
 
 def giving(

@@ -167,6 +167,15 @@ def test_other_inputs_give_another_report_and_leave_the_first_as_it_was():
     pd.testing.assert_frame_equal(again.sheet("sweep").frame(), before)
 
 
+def test_the_last_value_that_an_input_is_set_to_counts():
+    report = Project(ROOT).report("gemm-ledger").evaluate(bm=64)
+    assert report.evaluate(block_M=32).sheet("default").frame()["block_M"].tolist() == [32.0]
+    with pytest.raises(LedgerError) as caught:
+        report.evaluate(bm=64, block_M=32)
+    told = "evaluate(block_M=…): evaluate(bm=…) sets 'block_M', too\n  leave one of them out"
+    assert str(caught.value) == told
+
+
 def test_several_values_of_an_input_make_rows(loans):
     found = loans.report.evaluate(rate=[0.05, 0.06]).sheet("costs")
     assert found.ids == tuple(f"{name}/{rate}" for name in ("car", "house", "bike") for rate in (0.05, 0.06))
