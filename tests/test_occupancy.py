@@ -19,6 +19,8 @@ from ledger.errors import LedgerError
 DATA = projects.ROOT / "tests" / "data"
 REPORT = """
 models = ["occupancy"]
+[tables.asked]
+documents = ["blocks", "factors", "lim_*"]
 [tables.asked.fields]
 cc                   = { kind = "text" }
 threads              = { kind = "integer" }

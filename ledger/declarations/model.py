@@ -52,6 +52,7 @@ class TableField:
 class Table:
     """A scenario CSV: its file, the columns that identify a row, its declared fields.
 
+    `documents` are other columns, or patterns such as `*_old`: shown beside the fields, read by no formula.
     `notes` names a CSV of remarks on single cells, with the columns row, field and note.
     """
 
@@ -59,6 +60,7 @@ class Table:
     path: str = ""
     key: str | list[str] = "id"
     encoding: str = "utf-8"
+    documents: list[str] = field(default_factory=list)
     notes: str = ""
     label: Label = ""
     source: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -78,6 +79,8 @@ _NUMBER_HINTS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
 )
 
 
+#: Columns that say where a row's numbers come from, declared or not.
+SOURCES = ("source", "where", "status")
 #: The key of a file whose rows have no id: they go by their number.
 NUMBERED = ("#",)
 
@@ -96,12 +99,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file on disk, its name in errors and the headers that together identify a row."""
+    """A file on disk, its name in errors and the headers that together identify a row.
+
+    `documents` are patterns of the headers that no field declares.
+    """
 
     path: Path
     name: str
     key: tuple[str, ...] = ("id",)
     encoding: str = "utf-8"
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,6 +161,8 @@ def rows_of(source: Source, csv: Csv, fields: Sequence[Field], problems: Problem
     rows = table(csv, wanted, problems)
     if rows is None:
         return None
+    if len(problems.found) == before:  # a header that is misspelled is told as the one that is missing
+        _check_headers(rows, source, fields, problems)
     _check_lengths(rows, problems)
     keys = _keys(rows, source, problems)
     present = [field for field in fields if field.column in rows.columns]
@@ -192,6 +201,16 @@ def written(scenario: Scenario, row: int, header: str) -> str:
 def header_place(scenario: Scenario, header: str) -> Place:
     """Return the place of `header` itself, in the line of the headers."""
     return scenario.rows.csv.place(*scenario.rows.header, scenario.columns[header])
+
+
+def _check_headers(rows: CsvTable, source: Source, fields: Sequence[Field], problems: Problems) -> None:
+    """Add a problem for each column that no field declares and that is no document: nothing would read it."""
+    declared = [*(field.column for field in fields), *source.key]
+    others = rows.columns.keys() - {*declared, *SOURCES, *source.documents}
+    for header, position in rows.columns.items():
+        if header in others and not any(fnmatchcase(header, each) for each in source.documents):
+            hint = f"{near(header, declared)}; if nothing is to read it: documents = [{header!r}]"
+            problems.add(f"no field declares column {header!r}", rows.csv.place(*rows.header, position), hint)
 
 
 def _check_lengths(rows: CsvTable, problems: Problems) -> None:

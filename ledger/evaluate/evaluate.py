@@ -97,7 +97,6 @@ def evaluate(
     for name, sheet in plan.sheets.items():
         if not _needs(sheet) <= tables.keys():
             continue
-        _check_headers(sheet, scenarios, problems)
         missing = MissingKeys(sheet, plan, tables, problems)
         found = _Evaluator(sheet, tables, missing, overrides or {}).evaluated()
         if found.ids:
@@ -126,17 +125,6 @@ def _rows(table: PlannedTable, rows: Scenario | None) -> TableRows:
         is_text = listed.kind.kind == "text"
         fields = {listed.name: texts(keys) if is_text else Values(np.array(table.listed, dtype=np.float64))}
     return TableRows(keys, {key: number for number, key in enumerate(keys)}, fields, rows)
-
-
-def _check_headers(sheet: PlannedSheet, scenarios: Mapping[str, Scenario], problems: Problems) -> None:
-    """Add a problem for each CSV column with an input's name that no field declares: none would read it."""
-    inputs = {name for name, node in sheet.nodes.items() if isinstance(node.how, Given)}
-    for table in [axis.table for axis in sheet.axes if axis.table in scenarios]:
-        for header in scenarios[table].documents:
-            if header in inputs:
-                place = scenario.header_place(scenarios[table], header)
-                what = f"column {header!r} is an input, but no field of table {table!r} reads it"
-                problems.add(what, place, f"declare it: [tables.{table}.fields] {header} = {{ … }}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

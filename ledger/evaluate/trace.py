@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
+from ledger.declarations.scenario import SOURCES
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.evaluate.lookups import precedents, row_id
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ledger.evaluate.evaluate import Result
     from ledger.evaluate.lookups import TableRows
 
-_SOURCES = ("source", "where", "status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def row_source(rows: TableRows, row: int) -> str:
     """Return the sources of a table's row, from its declared fields or from CSV columns beside them."""
     documents = rows.scenario.documents if rows.scenario else {}
     found = []
-    for name in _SOURCES:
+    for name in SOURCES:
         if name in rows.fields:
             values = rows.fields[name]
             found.append("" if values.errors is not None and values.errors[row] else str(values.data[row]))

@@ -148,8 +148,13 @@ def _joined(first: Entry[T], second: Entry[T], problems: Problems) -> Entry[T]:
     blank = type(first.value)(**required)
     changes: dict[str, Any] = {}
     for each in fields(blank):
-        ours, theirs, default = (getattr(value, each.name) for value in (first.value, second.value, blank))
+        ours: Any = getattr(first.value, each.name)
+        theirs: Any = getattr(second.value, each.name)
+        default: Any = getattr(blank, each.name)
         if theirs in (ours, default):
+            continue
+        if each.name == "documents":
+            changes[each.name] = [*dict.fromkeys((*ours, *theirs))]
             continue
         if ours == default and each.name not in required:
             changes[each.name] = theirs

@@ -61,6 +61,7 @@ def _planned(
     """Return a table with its scenario file, its typed fields and the file of its notes."""
     table = entry.value
     source = _source(declared, table.path or f"{name}.csv", _key(entry, problems), table.encoding)
+    source = replace(source, documents=tuple(table.documents))
     notes = _source(declared, table.notes, NUMBERED, table.encoding) if table.notes else None
     nodes, typed = [], []
     seen: dict[str, str] = {}

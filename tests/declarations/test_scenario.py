@@ -19,6 +19,10 @@ CASES = Path(__file__).resolve().parents[1] / "cases" / "csv"
 FORM = "an integer is digits alone, with '-' below zero"
 
 
+#: Every column is a document.
+ALL = ("*",)
+
+
 def cells(scenario, name):
     """Return a field's column, a blank as None."""
     values = scenario.typed[name]
@@ -35,7 +39,7 @@ def declared(text):
 def scenario_of(path, key, fields, encoding="utf-8"):
     """Return the scenario of a file in which nothing is wrong."""
     problems = Problems()
-    scenario = read(Source(path, path.name, tuple(key.split()), encoding), fields, problems)
+    scenario = read(Source(path, path.name, tuple(key.split()), encoding, ALL), fields, problems)
     problems.raise_any()
     return scenario
 
@@ -43,7 +47,7 @@ def scenario_of(path, key, fields, encoding="utf-8"):
 def problems_of(path, key, fields, encoding="utf-8"):
     """Return what is told about a file, line by line."""
     problems = Problems()
-    assert read(Source(path, "f", tuple(key.split()), encoding), fields, problems) is None
+    assert read(Source(path, "f", tuple(key.split()), encoding, ALL), fields, problems) is None
     return [line.removeprefix("f:") for each in problems.found for line in str(each).split("\n")]
 
 
@@ -274,7 +278,7 @@ def test_earlier_problems_are_kept(written):
     problems = Problems()
     problems.add("earlier")
     path = written("id,M\na,x\n")
-    assert read(Source(path, "f"), declared("M:integer"), problems) is None
+    assert read(Source(path, "f", documents=ALL), declared("M:integer"), problems) is None
     assert [each.what for each in problems.found] == ["earlier", "'x' is not an integer"]
 
 
@@ -353,7 +357,7 @@ def test_any_bytes_are_rows_or_told(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "bytes.csv"
     path.write_bytes(content)
     problems = Problems()
-    scenario = read(Source(path, "f"), declared("M:number?"), problems)
+    scenario = read(Source(path, "f", documents=ALL), declared("M:number?"), problems)
     assert (scenario is None) == bool(problems.found)
 
 

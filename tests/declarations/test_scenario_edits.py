@@ -10,7 +10,7 @@ FIELDS = (Field("name", "name", "text"), Field("rate", "rate", "number"))
 
 def scenario(data, encoding="utf-8", path=None):
     problems = Problems()
-    found = parsed(Source(path, "x.csv", ("id",), encoding), data, FIELDS, problems)
+    found = parsed(Source(path, "x.csv", ("id",), encoding, ("*",)), data, FIELDS, problems)
     problems.raise_any()
     return found
 

@@ -418,7 +418,12 @@ def test_what_changes_no_output_is_fresh(file, old, new, book):
     assert (ran.code, ran.out) == (0, FRESH)
 
 
+WORK = "reports/models/work.toml"
+DOCUMENTS = '[tables.machines]\ndocuments = ["remark"]\n[tables.machines.fields]'
+
+
 def test_a_text_that_no_formula_reads_is_named_as_the_cause(book):
+    edit(book / WORK, "[tables.machines.fields]", DOCUMENTS)
     edit(book / MACHINES, "speed,source\n", "speed,source,remark\n")
     edit(book / MACHINES, "S1\n", "S1,as read\n")
     edit(book / MACHINES, "S2\n", "S2,y\n")
@@ -430,6 +435,7 @@ def test_a_text_that_no_formula_reads_is_named_as_the_cause(book):
 
 
 def test_a_column_that_no_formula_reads_changes_the_workbooks_alone(book):
+    edit(book / WORK, "[tables.machines.fields]", DOCUMENTS)
     edit(book / MACHINES, "speed,source\n", "speed,source,remark\n")
     edit(book / MACHINES, "S1\n", "S1,x\n")
     edit(book / MACHINES, "S2\n", "S2,y\n")

@@ -413,6 +413,7 @@ RATES = {
     "reports/it.toml": """
         [tables.rates]
         key = ["currency", "year"]
+        documents = ["*"]
         [tables.rates.fields]
         rate = {}
         [lookups.rate]
