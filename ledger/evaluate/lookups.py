@@ -9,15 +9,14 @@ from ledger.declarations import scenario
 from ledger.errors import Place, Problems, near
 from ledger.language.expr import Name, names
 from ledger.plan.plan import (
-    Claimed,
     Computed,
     Fetched,
     Node,
     Plan,
     PlannedSheet,
-    PrintedText,
     RowField,
     RowKey,
+    precedents,
 )
 
 if TYPE_CHECKING:
@@ -144,13 +143,3 @@ def read_by_filter(sheet: PlannedSheet) -> frozenset[str]:
         found |= waiting
         waiting = {each for name in waiting for each in precedents(sheet.nodes[name])} - found
     return frozenset(found)
-
-
-def precedents(node: Node) -> tuple[str, ...]:
-    """Return the names that a node's own formula, lookup or printed text reads."""
-    match node.how:
-        case Computed(reads=names) | Claimed(reads=names) | Fetched(keys=names):
-            return names
-        case PrintedText(name=name):
-            return (name,)
-    return ()

@@ -9,7 +9,7 @@ from ledger.declarations import scenario
 from ledger.declarations.scenario import SOURCES
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.evaluate.lookups import precedents, row_id
+from ledger.evaluate.lookups import row_id
 from ledger.evaluate.views import full_texts, picked
 from ledger.plan.names import displayed
 from ledger.plan.plan import (
@@ -19,6 +19,7 @@ from ledger.plan.plan import (
     Plan,
     PrintedText,
     RowField,
+    precedents,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from ledger.evaluate.evaluate import Result
     from ledger.evaluate.lookups import TableRows
-
 
 
 @dataclass(frozen=True, slots=True)

@@ -449,11 +449,15 @@ class SheetNames:
 
         Of a lookup's table among the rows formulas read only the key.
         """
+        return next(iter(self._axes_with(name)), None)
+
+    def _axes_with(self, name: str) -> tuple[int, ...]:
         looked_up = self.models.looked_up()
-        for number, axis in enumerate(self.axes):
-            if axis.name == name or (axis.table not in looked_up and name in self._fields_of(axis)):
-                return number
-        return None
+        return tuple(
+            number
+            for number, axis in enumerate(self.axes)
+            if axis.name == name or (axis.table not in looked_up and name in self._fields_of(axis))
+        )
 
     def _unknown_rows(self) -> bool:
         """Whether the rows name a table that is none, so that their fields are not known."""
@@ -497,6 +501,10 @@ class SheetNames:
     def _resolved(self, name: str, place: Place) -> Node:
         """Return the node of a name of a column, an input, a lookup, or a field; raise if it is unknown."""
         models, number = self.models, self._axis_with(name)
+        tables = [self.axes[each].table for each in self._axes_with(name)]
+        if len(tables) > 1:
+            what = f"{name!r} is a field of {' and of '.join(map(repr, tables))}"
+            raise LedgerError(Problem(what, place, f"say {' or '.join(f'{each}.{name}' for each in tables)}"))
         if name in models.columns:
             return self._column(name, models.columns[name])
         lookup = None if name in models.inputs else models.lookups.get(name)

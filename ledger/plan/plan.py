@@ -105,6 +105,16 @@ class Node:
     bounds: tuple[float | None, float | None] = (None, None)
 
 
+def precedents(node: Node) -> tuple[str, ...]:
+    """Return the names that a node's own formula, lookup or printed text reads."""
+    match node.how:
+        case Computed(reads=names) | Claimed(reads=names) | Fetched(keys=names):
+            return names
+        case PrintedText(name=name):
+            return (name,)
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """One factor of a sheet's rows: the rows of a table, or the values of an input."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from ledger.declarations.model import Sheet, placed, spoken
 from ledger.errors import Place, Problems, near
+from ledger.language.expr import names
 from ledger.plan.charts import drawn_names, planned_charts
 from ledger.plan.claims import planned_claims, with_claims
 from ledger.plan.names import Models, Settings, SheetNames, gather
-from ledger.plan.plan import Axis, Fetched, Plan, PlannedSheet, PlannedTable, RowField
+from ledger.plan.plan import Axis, Fetched, Plan, PlannedSheet, PlannedTable, RowField, precedents
 from ledger.plan.tables import planned_tables
 from ledger.plan.views import planned_views, wanted_names
 from ledger.xlsx.limits import MAX_TITLE
@@ -40,8 +41,8 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
     sheets: dict[str, PlannedSheet] = {}
     for name, sheet in report.sheets.items():
         place = Place(declared.file, keys=("sheets", name))
-        names = SheetNames(name, sheet, place, axes[name], models, tables, settings, problems)
-        sheets[name] = with_claims(declared, names, names.planned(_wanted(declared, name)))
+        scope = SheetNames(name, sheet, place, axes[name], models, tables, settings, problems)
+        sheets[name] = with_claims(declared, scope, scope.planned(_wanted(declared, name)))
     views = tuple(planned_views(declared, models, sheets, problems))
     return Plan(
         declared.name,
@@ -57,6 +58,20 @@ def resolve(declared: Declared, settings: Settings, problems: Problems) -> Plan:
         tuple(planned_claims(declared, sheets, problems)),
         tuple(planned_charts(declared, sheets, problems)),
     )
+
+
+def check_set(declared: Declared, plan: Plan, problems: Problems) -> None:
+    """Add a problem for each input that a sheet sets and that nothing on it reads or prints."""
+    for title, sheet in declared.report.sheets.items():
+        planned = plan.sheets[title]
+        read = {name for name, _ in _wanted(declared, title)} | {*sheet.columns}
+        read |= {name for node in planned.nodes.values() for name in precedents(node)}
+        if planned.where is not None:
+            read |= {each.id for each in names(planned.where)}
+        for name in sheet.set:
+            if name in planned.nodes and name not in read:
+                place = replace(planned.place.inside("set", name), offset=None)
+                problems.add(f"nothing on sheet {title!r} reads {name!r}", place, "delete it, or print it")
 
 
 def _wanted(declared: Declared, sheet: str) -> tuple[tuple[str, Place], ...]:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from ledger.declarations.model import Calc, Scalar, Sheet, View, ViewColumn, listed
 from ledger.declarations.toml import Declared, load
 from ledger.errors import Place, Problems, near
-from ledger.evaluate.evaluate import check_meant
 from ledger.plan.names import Models, Settings, gather
 from ledger.plan.resolve import resolve
-from ledger.project.reports import evaluated_report, raise_located
+from ledger.project.reports import check_as_declared, evaluated_report, raise_located
 from ledger.project.rows import GivenRows, RowNames, check_headers, given_table, matched, row_names
 
 if TYPE_CHECKING:
@@ -124,9 +123,8 @@ def answered(asked: AskedReport, question: Question) -> EvaluatedReport:
     found = evaluated_report(declared, settings, problems, given)
     raise_located(problems, declared.root)
     settings.check_used(problems)
-    if not question.options and not question.rows:
-        # A claim is about the inputs as declared; set from outside, it may be meant for no row.
-        check_meant(found.plan, found.result, problems)
+    if asked.declared is asked.whole and not question.options and not question.rows:
+        check_as_declared(found, problems)
     raise_located(problems, declared.root)
     return found
 

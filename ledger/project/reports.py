@@ -15,7 +15,7 @@ from ledger.evaluate.evaluate import check_meant, evaluate
 from ledger.evaluate.notes import COLUMNS, notes_on
 from ledger.evaluate.views import tabulate
 from ledger.plan.names import Settings
-from ledger.plan.resolve import resolve
+from ledger.plan.resolve import check_set, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,12 +52,21 @@ def evaluate_reports(
     complete = not problems.found
     settings = Settings({name: (text,) for name, text in inputs.items()})
     found = tuple(evaluated_report(declared, settings, problems) for declared in reports)
-    # A claim is about the inputs as declared; set from outside, it may be meant for no row.
     for each in () if inputs else found:
-        check_meant(each.plan, each.result, problems)
+        check_as_declared(each, problems)
     if complete:
         settings.check_used(problems)
     return found
+
+
+def check_as_declared(worked: EvaluatedReport, problems: Problems) -> None:
+    """Add what is wrong with a report whose inputs are as declared: an input that nothing reads, a claim.
+
+    With inputs set from outside, a claim may be meant for no row, and another input takes one's place.
+    """
+    if not problems.found:
+        check_set(worked.declared, worked.plan, problems)
+    check_meant(worked.plan, worked.result, problems)
 
 
 def evaluated_report(
