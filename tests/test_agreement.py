@@ -111,6 +111,7 @@ def same(wanted, got, tolerance=TOLERANCE):
     return abs(Fraction(got) - wanted.value) <= max(wanted.slack, tolerance * abs(wanted.value))
 
 
+@pytest.mark.slow
 @settings(max_examples=400, derandomize=True, deadline=None, database=None)
 @given(
     st.sampled_from(("number", "bool", "text")).flatmap(expressions),

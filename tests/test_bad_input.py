@@ -260,6 +260,7 @@ MANY = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
 def test_all_mistakes_of_a_run_are_told_at_once_and_always_alike(seed, tmp_path):
     many = case(MANY.strip().split("\n"))
@@ -293,6 +294,7 @@ def positions(count):
     return random.Random(14).sample(all_of_them, count)  # noqa: S311  # any sample will do
 
 
+@pytest.mark.slow
 def test_lost_character_never_ends_in_a_traceback(tmp_path):
     """Each of a sample of characters is deleted; the build works, or tells mistakes that all have a place."""
     root = project_at(tmp_path / "project")

@@ -97,6 +97,7 @@ SCRIPT = re.search(r"```python\n(.*?)```", FROM_PYTHON, re.DOTALL)[1]
 TOLD = "\nimport json; print(json.dumps([line.get_xydata().tolist() for line in plt.gca().lines]))\n"
 
 
+@pytest.mark.slow
 def test_the_script_plots_the_points_and_roofs_of_the_workbook(tmp_path):
     """Its first machine is the one that the committed workbook shows."""
     root = projects.copy_project(tmp_path / "book")

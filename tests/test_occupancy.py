@@ -389,6 +389,7 @@ def test_default_tile_has_room_in_shared_memory_that_its_registers_do_not_use(re
     }
 
 
+@pytest.mark.slow
 def test_every_nvidia_machine_meets_every_tile(report):
     machines = rows_of(projects.ROOT / "scenarios" / "machines.csv")
     tiles = rows_of(projects.ROOT / "scenarios" / "tiles.csv")
@@ -439,6 +440,7 @@ def test_published_waves_per_execution_unit(arch, vgprs, waves, report):
     assert found[arch, vgprs] == waves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "groups", "limited_by"),
     [

@@ -120,6 +120,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG)
 def test_a_wrong_marker_is_one_error_and_nothing_is_written(mistake, book):
     text, what, hint = WRONG[mistake]
@@ -293,6 +294,7 @@ def outside(data):
     return re.sub(rb"(ledger:value [^>]*-->).*?(<!-- ledger:end -->)", rb"\1\2", data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line_end", "mark", "final"),
     [

@@ -466,6 +466,7 @@ def toml_files():
                 yield str(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", list(toml_files()))
 def test_places_in_the_files_of_the_project(file):
     assert_places_agree((ROOT / file).read_text(encoding="utf-8"))

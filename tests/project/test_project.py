@@ -67,6 +67,7 @@ def disagreements(frame, cells):
 # What a frame holds.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "sheet"), SHEETS)
 def test_a_frame_holds_the_cached_values_of_the_committed_workbook(name, sheet):
     frame = Project(ROOT).report(name).sheet(sheet).frame()
@@ -105,6 +106,7 @@ def size(draw):
     return draw.randint(1, 2 ** draw.randint(0, 17))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(max(2, EXAMPLES // 3)))
 def test_random_machines_and_shapes_have_the_values_of_a_workbook_built_from_such_files(seed, tmp_path):
     root = projects.copy_project(tmp_path / "book")
@@ -447,6 +449,7 @@ def test_a_build_says_what_it_wrote_and_a_second_one_writes_nothing(tmp_path):
     assert found.repair == "tile-ledger build"
 
 
+@pytest.mark.slow
 def test_a_report_s_workbook_is_the_one_that_a_build_writes():
     for name in projects.report_names():
         assert Project(ROOT).report(name).workbook() == (ROOT / f"reports/{name}/{name}.xlsx").read_bytes()

@@ -250,6 +250,7 @@ def books(tmp_path_factory):
     return book, old, digests(new)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left", "step"), [(0, "_staged"), (4, "_staged"), (0, "_replace"), (1, "_replace"), (7, "_replace")]
 )
@@ -274,6 +275,7 @@ def test_a_killed_build_leaves_each_file_old_or_new(left, step, books, tmp_path)
     assert digests(book) == new
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_end_with_the_right_bytes(books, tmp_path):
     source, _, new = books
     book = shutil.copytree(source, tmp_path / "book")

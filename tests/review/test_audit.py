@@ -157,6 +157,7 @@ def test_reports_that_gnumeric_saved_have_no_fault():
     assert [found(each) for each in by_gnumeric(*reports())] == [[]] * len(report_names())
 
 
+@pytest.mark.slow
 def test_reports_that_openpyxl_saved_lack_values_only():
     saved = [by_openpyxl(each) for each in reports()]
     assert [{rule for rule, _, _ in found(each)} for each in saved] == [{UNCACHED}] * len(saved)

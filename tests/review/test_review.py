@@ -121,6 +121,7 @@ FORMULAS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FORMULAS)
 def test_changed_formula_is_told_in_declared_names(text, book, sent):
     def edit(workbook):

@@ -80,6 +80,7 @@ def recalculated(books):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*REPORTS, "first"])
 def test_all_is_green_as_written(name, books):
     book = books[name]

@@ -74,6 +74,7 @@ def is_blank(value):
     return value == "" or value is None or value != value  # noqa: PLR0124  # NaN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_formula_cell_has_a_cached_value(name, books):
     cells = books[name].formula_cells()
@@ -284,6 +285,7 @@ OVER_RANGES = {
 }
 
 
+@pytest.mark.slow
 def test_formulas_use_what_every_spreadsheet_has(formulas):
     for _, place, formula in formulas:
         over = OVER_RANGES.get(place[1], {"INDEX(", "MATCH("})
