@@ -123,6 +123,7 @@ def test_numpy_gives_what_exact_arithmetic_gives(text, table):
         assert wanted is None or same(wanted, outcome.value), (text, row, wanted, outcome)
 
 
+@pytest.mark.slow
 def test_random_formulas_say_every_word_and_meet_every_error():
     ops, errors, exact_numbers, skipped, cells = set(), set(), 0, 0, 0
     table = rows(SEED, ROWS)

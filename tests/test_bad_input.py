@@ -129,6 +129,7 @@ def expected(told, marks):
     return f"{told}\n{count} error{'s'[: count != 1]}, nothing written\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", list(cases()))
 def test_mistake_is_told_once_at_its_place_and_nothing_is_written(bad, tmp_path, monkeypatch, capsys):
     root = project_at(tmp_path / "project")

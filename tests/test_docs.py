@@ -123,6 +123,7 @@ def test_the_script_has_about_ten_lines():
     assert len([line for line in SCRIPT.splitlines() if line]) <= 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", re.findall(r"^\| `(.*?)`", FROM_PYTHON, re.MULTILINE))
 def test_every_call_that_the_readme_shows_answers(call, tmp_path):
     project = Project(projects.write_book(tmp_path / "book")) if "project." in call else Project(ROOT)

@@ -114,6 +114,7 @@ def loan_rows():
     return list(csv.DictReader(io.StringIO(PROJECTS["loans"]["scenarios/loans.csv"])))
 
 
+@pytest.mark.slow
 def test_loan_prints_exact_decimals(reports):
     heading, *rows = printed(reports["loans"])
     assert heading == ["id", "monthly payment", "interest", "interest_short", "share", "verdict"]

@@ -301,6 +301,7 @@ def test_model_gives_the_published_number(key, computed):
     assert close(ours, case["expected"], case["tolerance"]) == (case["agrees"] == "yes")
 
 
+@pytest.mark.slow
 def test_sources_that_are_wrong_are_two(computed):
     """R48 says that 2304 mod 92 is 8, R64 forgets the KiB that every block has reserved."""
     ours = {

@@ -238,6 +238,7 @@ def record_names():
         return next(csv.reader(file))
 
 
+@pytest.mark.slow
 def test_unseen_numbers_have_every_digit_in_csv(case, rebuilt):
     machine, dtype, tile = case
     files = rebuilt[case].files

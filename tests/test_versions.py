@@ -54,6 +54,7 @@ def test_the_command_says_its_version():
 # What a project requires.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requires", [">=0.2", f"=={__version__}", ">=0.1,<9", "!=0.1"])
 def test_a_project_that_requires_this_version_is_built(requires, tmp_path):
     write_book(tmp_path / "book", {**BOOK, "ledger.toml": f'{BOOK["ledger.toml"]}requires = "{requires}"\n'})

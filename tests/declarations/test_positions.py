@@ -442,6 +442,7 @@ class Emitter:
             self.dotted_pairs(path, [name], value)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(documents, st.randoms(use_true_random=False))
 def test_places_are_those_of_tree_sitter(document, random):

@@ -351,6 +351,7 @@ def test_a_change_is_named_and_what_it_moves_stands_below_it(change, book):
     assert {cause: told[cause][: len(lines)] for cause, lines in expected.items()} == expected
 
 
+@pytest.mark.slow
 def test_many_changes_at_once_are_mended_by_one_build(book):
     for change in (
         "a formula",
@@ -506,6 +507,7 @@ def test_json_of_a_fresh_book_is_the_same_with_and_without_a_stamp(book):
 # Edits of a block.
 
 
+@pytest.mark.slow
 def test_an_edited_block_stops_the_build_and_is_named(book):
     edit(book / "chapters/1.md", "| B      | 512 ", "| B      | 513 ")
     before = digests(book)
@@ -529,6 +531,7 @@ def test_an_edited_block_stops_the_build_and_is_named(book):
     assert ledger(book, "check").out == ledger(book, "check", "--full").out == FRESH
 
 
+@pytest.mark.slow
 def test_an_edit_is_kept_while_an_input_moves_other_blocks(book):
     edit(book / "chapters/1.md", "| B      | 512 ", "| B      | 513 ")
     edit(book / MACHINES, "5.0", "6.0")
@@ -539,6 +542,7 @@ def test_an_edit_is_kept_while_an_input_moves_other_blocks(book):
     assert ledger(book, "check").out == FRESH
 
 
+@pytest.mark.slow
 def test_two_edited_blocks_are_told_at_once_and_both_are_named(book):
     edit(book / "chapters/1.md", "| B      | 512 ", "| B      | 513 ")
     edit(book / "chapters/2.md", "| 100 ", "| 101 ")

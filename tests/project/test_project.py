@@ -136,6 +136,7 @@ def test_the_rows_of_a_frame_are_those_of_a_csv_with_the_same_rows(seed, tmp_pat
     assert sheet.ids == ("4096^3", "512^3", "128^3", "256x256x16384", "8192^3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sheet"),
     [
@@ -433,6 +434,7 @@ def test_crossed_rows_that_share_a_field_cannot_be_given_as_one_table(tmp_path):
 # Results as objects.
 
 
+@pytest.mark.slow
 def test_a_build_says_what_it_wrote_and_a_second_one_writes_nothing(tmp_path):
     root = projects.write_project(tmp_path / "book", projects.BOOK)
     project = Project(root / "chapters")

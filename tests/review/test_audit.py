@@ -137,6 +137,7 @@ def test_the_base_built_today_has_no_fault():
     assert found(make.base()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", report_names())
 def test_reports_have_no_fault(name):
     assert found((ROOT / "reports" / name / f"{name}.xlsx").read_bytes()) == []

@@ -465,6 +465,7 @@ def test_a_call_that_names_no_pair_is_trouble(arguments, told, before, tmp_path)
     assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", told)
 
 
+@pytest.mark.slow
 def test_the_order_is_the_same_under_every_seed(reports, tmp_path):
     """Sheets that are gone used to come in the order of a set."""
     (tmp_path / "a.xlsx").write_bytes(reports["gemm-case"])

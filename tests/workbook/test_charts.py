@@ -235,5 +235,6 @@ def test_question_draws_no_chart(tmp_path):
     assert "Charts" not in opened((tmp_path / "asked.xlsx").read_bytes()).formulas.sheetnames
 
 
+@pytest.mark.slow
 def test_workbook_without_charts_has_no_such_sheet():
     assert "Charts" not in workbook(built(ROOT, "smem-budget")).formulas.sheetnames
