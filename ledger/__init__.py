@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from ledger.errors import LedgerError
     from ledger.project.project import Project
 
-__all__ = ("LedgerError", "Project")
+    __version__: str
+
+__all__ = ("LedgerError", "Project", "__version__")
 
 
 def __getattr__(name: str) -> object:
@@ -22,4 +24,8 @@ def __getattr__(name: str) -> object:
         from ledger.errors import LedgerError  # noqa: PLC0415  # the same
 
         return LedgerError
+    if name == "__version__":
+        from ledger.declarations.project import VERSION  # noqa: PLC0415  # the same
+
+        return VERSION
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

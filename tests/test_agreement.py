@@ -111,6 +111,7 @@ def same(wanted, got, tolerance=TOLERANCE):
     return abs(Fraction(got) - wanted.value) <= max(wanted.slack, tolerance * abs(wanted.value))
 
 
+@pytest.mark.slow
 @settings(max_examples=400, derandomize=True, deadline=None, database=None)
 @given(
     st.sampled_from(("number", "bool", "text")).flatmap(expressions),
@@ -122,6 +123,7 @@ def test_numpy_gives_what_exact_arithmetic_gives(text, table):
         assert wanted is None or same(wanted, outcome.value), (text, row, wanted, outcome)
 
 
+@pytest.mark.slow
 def test_random_formulas_say_every_word_and_meet_every_error():
     ops, errors, exact_numbers, skipped, cells = set(), set(), 0, 0, 0
     table = rows(SEED, ROWS)

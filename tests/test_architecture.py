@@ -32,6 +32,8 @@ DOORS = {
     "tomllib": {"declarations.positions", "declarations.toml"},
     "argparse": {"cli", "cli.usage"},
     "fcntl": {"project.publish"},
+    "msvcrt": {"project.publish"},
+    "packaging": {"declarations.toml"},
     "ironcalc": {"review.verify.engines"},
     "multiprocessing": {"review.verify.engines"},
     "subprocess": {"review.diff.git", "review.verify.engines"},

@@ -129,6 +129,7 @@ def expected(told, marks):
     return f"{told}\n{count} error{'s'[: count != 1]}, nothing written\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", list(cases()))
 def test_mistake_is_told_once_at_its_place_and_nothing_is_written(bad, tmp_path, monkeypatch, capsys):
     root = project_at(tmp_path / "project")
@@ -260,6 +261,7 @@ MANY = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
 def test_all_mistakes_of_a_run_are_told_at_once_and_always_alike(seed, tmp_path):
     many = case(MANY.strip().split("\n"))
@@ -293,6 +295,7 @@ def positions(count):
     return random.Random(14).sample(all_of_them, count)  # noqa: S311  # any sample will do
 
 
+@pytest.mark.slow
 def test_lost_character_never_ends_in_a_traceback(tmp_path):
     """Each of a sample of characters is deleted; the build works, or tells mistakes that all have a place."""
     root = project_at(tmp_path / "project")

@@ -97,6 +97,7 @@ SCRIPT = re.search(r"```python\n(.*?)```", FROM_PYTHON, re.DOTALL)[1]
 TOLD = "\nimport json; print(json.dumps([line.get_xydata().tolist() for line in plt.gca().lines]))\n"
 
 
+@pytest.mark.slow
 def test_the_script_plots_the_points_and_roofs_of_the_workbook(tmp_path):
     """Its first machine is the one that the committed workbook shows."""
     root = projects.copy_project(tmp_path / "book")
@@ -122,6 +123,7 @@ def test_the_script_has_about_ten_lines():
     assert len([line for line in SCRIPT.splitlines() if line]) <= 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", re.findall(r"^\| `(.*?)`", FROM_PYTHON, re.MULTILINE))
 def test_every_call_that_the_readme_shows_answers(call, tmp_path):
     project = Project(projects.write_book(tmp_path / "book")) if "project." in call else Project(ROOT)

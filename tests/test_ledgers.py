@@ -66,6 +66,7 @@ def test_open_xml_sdk_finds_no_error(name, reports):
     assert ooxml.validate(reports[name].files["it.xlsx"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROJECTS)
 def test_view_is_the_same_text_in_every_output(name, reports):
     report = reports[name]
@@ -113,6 +114,7 @@ def loan_rows():
     return list(csv.DictReader(io.StringIO(PROJECTS["loans"]["scenarios/loans.csv"])))
 
 
+@pytest.mark.slow
 def test_loan_prints_exact_decimals(reports):
     heading, *rows = printed(reports["loans"])
     assert heading == ["id", "monthly payment", "interest", "interest_short", "share", "verdict"]
@@ -128,6 +130,7 @@ def test_loan_has_every_digit_in_csv(reports):
         assert list(map(float, cells[2:6])) == pytest.approx(list(map(float, wanted)), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_ledger_is_added_by_one_toml_and_one_csv(tmp_path):
     root = projects.copy_project(tmp_path)
     (root / "reports" / "loans.toml").write_text(PROJECTS["loans"]["reports/it.toml"], encoding="utf-8")
@@ -141,6 +144,7 @@ def test_ledger_is_added_by_one_toml_and_one_csv(tmp_path):
 # What each construct gives.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number", "text"),
     [

@@ -124,6 +124,7 @@ def sent(project):
     return (project.parent / "sent.xlsx").read_bytes()
 
 
+@pytest.mark.slow
 def test_readme_shows_what_review_says(sent, tmp_path):
     def edit(book):
         returned.cell(book, BANDWIDTH).value = 3.35

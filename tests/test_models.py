@@ -291,6 +291,7 @@ def test_there_are_78_cases():
     assert len(CASES) == 78
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", CASES)
 def test_model_gives_the_published_number(key, computed):
     """Two sources are wrong; there the model must give our number and not theirs."""
@@ -300,6 +301,7 @@ def test_model_gives_the_published_number(key, computed):
     assert close(ours, case["expected"], case["tolerance"]) == (case["agrees"] == "yes")
 
 
+@pytest.mark.slow
 def test_sources_that_are_wrong_are_two(computed):
     """R48 says that 2304 mod 92 is 8, R64 forgets the KiB that every block has reserved."""
     ours = {
@@ -334,6 +336,7 @@ def gemm(**given):
     return {"M": 130, "N": 70, "K": 129} | types | given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "least"),
     [
@@ -433,6 +436,7 @@ def test_split_k_writes_and_reads_a_partial_sum_for_each_partition(root):
     assert split["dram_bytes"] - whole["dram_bytes"] == split["split_bytes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tiles", "steps", "decomposition"),
     [(132, 64, "data-parallel"), (133, 65, "stream-K"), (255, 124, "data-parallel"), (4, 2, "stream-K")],

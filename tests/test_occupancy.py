@@ -307,6 +307,7 @@ def test_full_occupancy_ends_where_it_was_published(full, less, tmp_path):
         ({"barriers": 65}, "blocks_by_barriers", "does not launch: barriers per block"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_no_block_is_an_answer_with_its_reason(given, limit, reason, tmp_path):
     found = answer(tmp_path, **{"cc": "9.0", "threads": 32, **given})
     assert (found["blocks_per_sm"], found[limit], found["limited_by"]) == ("0", "0", reason)
@@ -381,6 +382,7 @@ def report():
     return projects.built(projects.ROOT, "occupancy")
 
 
+@pytest.mark.slow
 def test_default_tile_has_room_in_shared_memory_that_its_registers_do_not_use(report):
     """The book's surprise: 4 and 3 blocks by shared memory, 1 and 2 by the registers TileLang takes."""
     found = {row["cc"]: row for row in answers(report, "default_tile")}
@@ -391,6 +393,7 @@ def test_default_tile_has_room_in_shared_memory_that_its_registers_do_not_use(re
     }
 
 
+@pytest.mark.slow
 def test_every_nvidia_machine_meets_every_tile(report):
     machines = rows_of(projects.ROOT / "scenarios" / "machines.csv")
     tiles = rows_of(projects.ROOT / "scenarios" / "tiles.csv")
@@ -441,6 +444,7 @@ def test_published_waves_per_execution_unit(arch, vgprs, waves, report):
     assert found[arch, vgprs] == waves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "groups", "limited_by"),
     [

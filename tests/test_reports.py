@@ -40,6 +40,7 @@ SWEEP, RECORD = projects.view_number("sweep"), projects.view_number("record")
 ULPS = Fraction(4, 2**53)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_committed_outputs_are_a_fresh_build(name):
     built = projects.built(projects.ROOT, name)
@@ -209,6 +210,7 @@ def unlike(rows, wanted):
     return [(text, cell.texts()) for text, cell in pairs if text not in cell.texts()]
 
 
+@pytest.mark.slow
 def test_unseen_shapes_print_exact_decimals_in_every_text(case, rebuilt):
     machine, dtype, _ = case
     wanted = [list(expected_row(shape, machine, dtype).values()) for shape in SHAPES]
@@ -236,6 +238,7 @@ def record_names():
         return next(csv.reader(file))
 
 
+@pytest.mark.slow
 def test_unseen_numbers_have_every_digit_in_csv(case, rebuilt):
     machine, dtype, tile = case
     files = rebuilt[case].files

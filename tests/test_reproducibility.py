@@ -45,6 +45,7 @@ def outputs(folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "zone", "locale"),
     [("0", "UTC", "C"), ("1", "Asia/Shanghai", "C.UTF-8"), ("4294967295", "America/New_York", "POSIX")],

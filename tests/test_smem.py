@@ -456,6 +456,7 @@ def test_csv_is_that_of_the_page(page_report):
 UNTIED = [each for each in sets() if each.arguments not in dict(TIED)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", UNTIED[::24], ids=lambda each: each.arguments)
 def test_any_arguments_print_the_lines_of_the_page(page, tmp_path):
     root = projects.copy_project(tmp_path)

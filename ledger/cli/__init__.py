@@ -87,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tile-ledger", description="Formulas declared once: live workbooks and the tables of a book."
     )
+    from ledger.declarations.project import VERSION  # noqa: PLC0415  # light
+
+    parser.add_argument("--version", action="version", version=f"Tile Ledger {VERSION}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (short, arguments) in usage.COMMANDS.items():
         command = _COMMANDS[name]

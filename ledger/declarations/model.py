@@ -23,7 +23,10 @@ Scalar = Number | str
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class ProjectFile:
-    """`ledger.toml`: where things are, which files are chapters, and the language of labels."""
+    """`ledger.toml`: where things are, which files are chapters, and the language of labels.
+
+    `requires` says which versions of Tile Ledger can build the project, such as ">=0.2,<0.4".
+    """
 
     reports: str = "reports"
     models: str = "reports/models"
@@ -31,6 +34,7 @@ class ProjectFile:
     templates: str = "templates"
     chapters: list[str] = field(default_factory=list)
     language: str = "en"
+    requires: str = ""
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)

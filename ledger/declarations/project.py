@@ -1,9 +1,11 @@
-"""Where a project is, and what the package brings along for projects without their own files."""
+"""Where a project is, and what the package brings along: files for projects without their own, a version."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+#: The version of Tile Ledger, which workbooks and stamps name; the package's own is read from here.
+VERSION = "0.2.0"
 PROJECT_FILE = "ledger.toml"
 
 

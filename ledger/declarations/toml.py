@@ -31,7 +31,7 @@ from ledger.declarations.model import (
     placed,
 )
 from ledger.declarations.positions import locate
-from ledger.declarations.project import PROJECT_FILE, packaged
+from ledger.declarations.project import PROJECT_FILE, VERSION, packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import UNWRITABLE
 
@@ -98,9 +98,26 @@ def project(root: Path) -> ProjectFile:
     """Return the declarations of `ledger.toml`: the folders of a project, its chapters and its language."""
     problems = Problems()
     found = _TomlReader(root, ProjectFile(), problems).read(PROJECT_FILE, ProjectFile)
-    if found is None:
+    if found is not None and found.requires:
+        _check_version(found.requires, problems)
+    if found is None or problems.found:
         raise located(LedgerError(*problems.found), root, ProjectFile())
     return found
+
+
+def _check_version(requires: str, problems: Problems) -> None:
+    """Add a problem if this version is none of those that a project requires."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415  # most projects require none
+
+    place = Place(PROJECT_FILE, keys=("requires",), offset=0)
+    try:
+        fits = SpecifierSet(requires).contains(VERSION, prereleases=True)
+    except InvalidSpecifier:
+        problems.add(f"{requires!r} is no range of versions", place, "such as '>=0.2' or '>=0.2,<0.4'")
+        return
+    if not fits:
+        what = f"the project requires Tile Ledger {requires}, this is {VERSION}"
+        problems.add(what, place, f"install one that fits: pip install 'tile-ledger{requires}'")
 
 
 def report_names(root: Path, where: ProjectFile) -> tuple[str, ...]:

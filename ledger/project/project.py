@@ -199,8 +199,8 @@ class ProjectReport:
 
         >>> report = Project("ledger/brought/book").report("loans")
         >>> dear = report.evaluate(rate=0.12)
-        >>> [each.sheet("costs").frame().loc["car", "payment"].round(2) for each in (report, dear)]
-        [np.float64(386.66), np.float64(444.89)]
+        >>> [each.explain("costs/car/payment").printed for each in (report, dear)]
+        ['386.66 EUR', '444.89 EUR']
 
         Raises a LedgerError with every mistake, such as an input that there is not or that nothing reads.
         """
@@ -318,8 +318,8 @@ class ProjectSheet:
         >>> sheet = Project("ledger/brought/book").report("loans").sheet("costs")
         >>> frame = sheet.frame()[list(sheet.inputs)]
         >>> frame["principal"] *= 2
-        >>> sheet.rows(frame).frame().loc["car", ["principal", "payment"]].round(2).tolist()
-        [40000.0, 773.31]
+        >>> sheet.rows(frame).frame()["payment"].round(2).tolist()
+        [773.31, 3597.3, 413.12]
 
         Raises a LedgerError with every mistake in the rows.
         """

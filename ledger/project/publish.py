@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +15,14 @@ from ledger.errors import LedgerError, Place, Problem, Problems
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-try:
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
-except ImportError:  # Windows has no such lock
-    fcntl = None  # type: ignore[assignment]
 
 WRITTEN, UNCHANGED = "written", "unchanged"
 _READABLE = 0o644
+_FAR = 2**30
 # No name of a file is in it: some are as long as a name can be.
 _TEMPORARY = (".tile-ledger-", ".tmp")
 
@@ -80,12 +82,25 @@ def _check_unchanged(before: Mapping[Path, bytes]) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold the file at `path` locked, so that two builds of one project come one after the other.
 
-    It is a file that is there anyway: a build that fails leaves nothing behind.
+    It is a file that is there anyway: a build that fails leaves nothing behind.  (The libraries that lock on
+    every system put a file of their own beside it, or need another library on Windows.)
     """
     with path.open("rb") as file:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+        _lock(file.fileno())  # until the file is closed
         yield
+
+
+def _lock(handle: int) -> None:
+    """Wait until this process alone holds an open file."""
+    if sys.platform == "win32":
+        # A locked byte cannot be read there: this one is far behind the end of the file.
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        while True:
+            with contextlib.suppress(OSError):  # which it raises after ten seconds of waiting
+                msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+                return
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def _target(path: Path) -> Path:

@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from ledger.declarations.project import packaged
+from ledger.declarations.project import VERSION, packaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,13 @@ def is_fresh(root: Path) -> bool:
 
 def stamp_text(where: Mapping[str, Sequence[str]], files: Mapping[str, str]) -> str:
     """Return the stamp of files and their hashes; `where` maps a folder to the patterns that count in it."""
-    stamp = {"version": _VERSION, "engine": engine_hash(), "where": where, "files": files}
+    stamp = {
+        "version": _VERSION,
+        "built_by": f"Tile Ledger {VERSION}",
+        "engine": engine_hash(),
+        "where": where,
+        "files": files,
+    }
     return json.dumps(stamp, indent=1, sort_keys=True) + "\n"
 
 

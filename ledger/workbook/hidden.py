@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ledger.declarations.project import VERSION
 from ledger.values import NA, Values, texts
 from ledger.workbook.layout import Layout, RegionLayout, cell
 from ledger.workbook.pages import Page, StyledCell, row
 from ledger.xlsx.formulas import in_names
 from ledger.xlsx.places import DISPLAY, LADDER_HEADS, PUBLISHED, VALUE, locator
-from ledger.xlsx.record import BLOCK, FORM, MAKER, PRINTED_CELLS, PRINTED_HEADS, PrintedCell
+from ledger.xlsx.record import BLOCK, FORM, FORM_COLUMN, MAKER, PRINTED_CELLS, PRINTED_HEADS, PrintedCell
 from ledger.xlsx.sheetdata import ROW, Band, Cells
 
 if TYPE_CHECKING:
@@ -45,11 +46,9 @@ def published_page(
 ) -> Page:
     """Return the page that records the values of every worksheet and every printed text."""
     style, number = styles.number("helper", kind="typed"), styles.number("helper")
-    bands = [
-        row(
-            1, {1: StyledCell(style, MAKER), 2: StyledCell(number, float(FORM)), 3: StyledCell(style, report)}
-        )
-    ]
+    heads: tuple[str | float, ...] = (MAKER, float(FORM), report, VERSION)
+    cells = {i: StyledCell(number if i == FORM_COLUMN else style, each) for i, each in enumerate(heads, 1)}
+    bands = [row(1, cells)]
     for region in layout.regions:
         bands += _region(region, _live_cells(region, pages[region.sheet]), layout, style, number)
     start = bands[-1].last_row + 2

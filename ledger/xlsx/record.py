@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The text of the first cell, and the number of this form of the record.
 MAKER, FORM = "tile-ledger", 1
+#: Where that form, the name of the report and the version that built the workbook stand beside it.
+FORM_COLUMN, REPORT_COLUMN, VERSION_COLUMN = 2, 3, 4
 #: What a region is of: names that do not vary by row, rows of a table, printed cells.
 BLOCK, ROWS, PRINTED_CELLS = "block", "rows", "printed"
 #: The row of the first region; rows of a region before its values: what it is of, its names, its formulas.
@@ -76,9 +78,13 @@ class PublishedRegion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A workbook's record: the report, its regions by worksheet and kind, its printed cells."""
+    """A workbook's record: the report, the version that built it, its regions, its printed cells.
+
+    Regions go by worksheet and kind; the version is empty in a workbook of a version before 0.2.
+    """
 
     report: str
+    version: str
     regions: Mapping[tuple[str, str], PublishedRegion]
     printed: tuple[PrintedCell, ...]
 
@@ -89,9 +95,10 @@ def record(book: Workbook) -> Record:
     if sheet is None or sheet.value(1, 1) != MAKER:
         what = f"has no sheet {PUBLISHED}: it is not a workbook of ours, or of an older version"
         raise refused(book.name, what, "build it again with this version, and edit that one")
-    if sheet.value(1, 2) != FORM:
-        what = f"is a workbook of another version: its record has form {sheet.value(1, 2)}, not {FORM}"
-        raise refused(book.name, what, "use the version that built it")
+    version = str(sheet.value(1, VERSION_COLUMN) or "")
+    if (form := sheet.value(1, FORM_COLUMN)) != FORM:
+        what = f"is a workbook of another version: its record has form {form}, not {FORM}"
+        raise refused(book.name, what, f"use the version that built it{version and f', {version}'}")
     regions: dict[tuple[str, str], PublishedRegion] = {}
     start = FIRST
     while (kind := sheet.value(start, 1)) in {BLOCK, ROWS}:
@@ -99,7 +106,7 @@ def record(book: Workbook) -> Record:
         regions[region.sheet, region.kind] = region
         start += HEADS + len(region.ids()) + 1
     printed = tuple(_printed(sheet, start + 2)) if kind == PRINTED_CELLS else ()
-    return Record(str(sheet.value(1, 3)), regions, printed)
+    return Record(str(sheet.value(1, REPORT_COLUMN)), version, regions, printed)
 
 
 def _is_blank(sheet: Worksheet, row: int) -> bool:

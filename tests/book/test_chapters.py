@@ -120,6 +120,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG)
 def test_a_wrong_marker_is_one_error_and_nothing_is_written(mistake, book):
     text, what, hint = WRONG[mistake]
@@ -185,6 +186,7 @@ def test_a_book_without_any_marker_is_trouble(book):
     assert ran.err.splitlines()[0] == "ledger.toml:2:1: no marker in any chapter"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["none/*.md", "/etc/*.md", "", "a**"])
 def test_a_pattern_without_a_file_is_trouble(pattern, book):
     edit(book / "ledger.toml", '"chapters/*.md"', f'"chapters/*.md", "{pattern}"')
@@ -272,6 +274,7 @@ def test_a_build_elsewhere_reads_and_writes_no_chapter(book, tmp_path):
     assert sorted(path.name for path in (tmp_path / "else").iterdir()) == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_a_setting_reaches_the_chapters_and_check_says_so(book):
     assert ledger(book, "build", "--set", "k=6").code == 0
     assert "| work       | 1.2 k " in (book / TWO).read_text(encoding="utf-8")
@@ -293,6 +296,7 @@ def outside(data):
     return re.sub(rb"(ledger:value [^>]*-->).*?(<!-- ledger:end -->)", rb"\1\2", data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line_end", "mark", "final"),
     [

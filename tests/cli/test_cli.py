@@ -268,6 +268,7 @@ def test_every_command_on_a_project_needs_one(command, tmp_path, capsys, monkeyp
     assert (code, out, err[0]) == (2, [], f"no ledger.toml in {tmp_path.name} or above it")
 
 
+@pytest.mark.slow
 def test_chinese_is_printed_in_any_locale(root):
     """Labels and errors come out as UTF-8 where the terminal says it knows ASCII alone."""
     ascii_only = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
@@ -294,6 +295,7 @@ def test_reader_that_stops_reading_is_no_trouble(root):
         assert program.wait() == 0
 
 
+@pytest.mark.slow
 def test_what_a_build_counted_comes_below_what_it_wrote(book):
     """A terminal shows both streams: the last line is the sum."""
     done = subprocess.run(

@@ -442,6 +442,7 @@ class Emitter:
             self.dotted_pairs(path, [name], value)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(documents, st.randoms(use_true_random=False))
 def test_places_are_those_of_tree_sitter(document, random):
@@ -466,6 +467,7 @@ def toml_files():
                 yield str(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", list(toml_files()))
 def test_places_in_the_files_of_the_project(file):
     assert_places_agree((ROOT / file).read_text(encoding="utf-8"))

@@ -380,6 +380,7 @@ def test_every_place_leads_to_its_cell(tmp_path_factory, rows, target):
     assert lines[where.line - 1][where.column - 1 :].startswith('"MARK"')
 
 
+@pytest.mark.slow
 def test_many_rows_are_all_read(written):
     count = 100_000
     rows = "".join(f"r{i},{i},{i / 7!r},fp16,{i},{i},,x\n" for i in range(count))

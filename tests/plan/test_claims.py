@@ -200,6 +200,7 @@ def test_same_bytes_twice(root, report):
     assert built(root, "it").files == report.files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", report_names())
 def test_every_claim_of_the_project_holds(name):
     report = built(ROOT, name)
@@ -207,6 +208,7 @@ def test_every_claim_of_the_project_holds(name):
     assert [str(each) for each in report.findings if each.what == FAILS] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "given", "failed"),
     [

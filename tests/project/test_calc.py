@@ -235,6 +235,7 @@ def test_help_lists_the_options_of_the_report(ask, small):
 PERCENT = re.compile(r"\d+(?=% of budget)")
 
 
+@pytest.mark.slow
 def test_the_page_s_csv_is_ours_for_two_hundred_argument_sets(ask):
     """Bytes and verdicts are the page's; a percentage may differ by one, at an exact decimal tie."""
     with (projects.ROOT / "tests/data/smem_arguments.csv").open(encoding="utf-8", newline="") as file:

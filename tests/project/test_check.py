@@ -57,6 +57,7 @@ def lines_with(path, text):
     return [i for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if text in line]
 
 
+@pytest.mark.slow
 def test_a_changed_input_is_told_with_the_cells_that_it_moves(moved):
     before = digests(moved)
     ran = ledger(moved, "check")
@@ -71,6 +72,7 @@ def test_a_changed_input_is_told_with_the_cells_that_it_moves(moved):
     assert ran.lines[-1].endswith(" files are stale; run: tile-ledger build")
 
 
+@pytest.mark.slow
 def test_build_mends_what_check_told_and_no_formula_changes(moved, tmp_path):
     book = shutil.copytree(moved, tmp_path / "book")
     name = "reports/gemm-ledger/gemm-ledger.xlsx"
@@ -335,6 +337,7 @@ CAUSES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CAUSES)
 def test_a_change_is_named_and_what_it_moves_stands_below_it(change, book):
     file, old, new, expected = CAUSES[change]
@@ -348,6 +351,7 @@ def test_a_change_is_named_and_what_it_moves_stands_below_it(change, book):
     assert {cause: told[cause][: len(lines)] for cause, lines in expected.items()} == expected
 
 
+@pytest.mark.slow
 def test_many_changes_at_once_are_mended_by_one_build(book):
     for change in (
         "a formula",
@@ -509,6 +513,7 @@ def test_json_of_a_fresh_book_is_the_same_with_and_without_a_stamp(book):
 # Edits of a block.
 
 
+@pytest.mark.slow
 def test_an_edited_block_stops_the_build_and_is_named(book):
     edit(book / "chapters/1.md", "| B      | 512 ", "| B      | 513 ")
     before = digests(book)
@@ -532,6 +537,7 @@ def test_an_edited_block_stops_the_build_and_is_named(book):
     assert ledger(book, "check").out == ledger(book, "check", "--full").out == FRESH
 
 
+@pytest.mark.slow
 def test_an_edit_is_kept_while_an_input_moves_other_blocks(book):
     edit(book / "chapters/1.md", "| B      | 512 ", "| B      | 513 ")
     edit(book / MACHINES, "5.0", "6.0")
@@ -542,6 +548,7 @@ def test_an_edit_is_kept_while_an_input_moves_other_blocks(book):
     assert ledger(book, "check").out == FRESH
 
 
+@pytest.mark.slow
 def test_two_edited_blocks_are_told_at_once_and_both_are_named(book):
     edit(book / "chapters/1.md", "| B      | 512 ", "| B      | 513 ")
     edit(book / "chapters/2.md", "| 100 ", "| 101 ")
@@ -595,6 +602,7 @@ def sampled(names, folder, count):
     return places
 
 
+@pytest.mark.slow
 def test_a_corrupted_byte_of_any_output_is_found(tmp_path):
     """The stamp says so, or the whole work does."""
     chapter = {"chapters/1.md": "时间 <!-- ledger:value second/one/time --><!-- ledger:end -->\n"}
@@ -627,6 +635,7 @@ def generated(text):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chapters/1.md", "chapters/2.md"])
 def test_a_corrupted_letter_of_any_block_or_value_is_found(name, small, tmp_path):
     """A byte that is no longer UTF-8 or a marker that is none any more is trouble, the rest is stale."""
@@ -652,6 +661,7 @@ def test_a_byte_that_is_not_utf8_is_trouble(book):
     assert ran.err.splitlines()[0] == f"chapters/1.md:7: not UTF-8 at byte {at}"
 
 
+@pytest.mark.slow
 def test_no_byte_of_the_project_is_out_of_the_stamp_s_sight(whole):
     """Each output and each chapter, read as the first thing a check does."""
     names = sorted(name for name in digests(whole) if not re.match(r"\.ledger|reports/pictures", name))

@@ -57,6 +57,7 @@ def test_a_balance_is_followed_to_two_numbers_with_sources():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     [

@@ -67,6 +67,7 @@ def disagreements(frame, cells):
 # What a frame holds.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "sheet"), SHEETS)
 def test_a_frame_holds_the_cached_values_of_the_committed_workbook(name, sheet):
     frame = Project(ROOT).report(name).sheet(sheet).frame()
@@ -105,6 +106,7 @@ def size(draw):
     return draw.randint(1, 2 ** draw.randint(0, 17))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(max(2, EXAMPLES // 3)))
 def test_random_machines_and_shapes_have_the_values_of_a_workbook_built_from_such_files(seed, tmp_path):
     root = projects.copy_project(tmp_path / "book")
@@ -134,6 +136,7 @@ def test_the_rows_of_a_frame_are_those_of_a_csv_with_the_same_rows(seed, tmp_pat
     assert sheet.ids == ("4096^3", "512^3", "128^3", "256x256x16384", "8192^3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sheet"),
     [
@@ -431,6 +434,7 @@ def test_crossed_rows_that_share_a_field_cannot_be_given_as_one_table(tmp_path):
 # Results as objects.
 
 
+@pytest.mark.slow
 def test_a_build_says_what_it_wrote_and_a_second_one_writes_nothing(tmp_path):
     root = projects.write_project(tmp_path / "book", projects.BOOK)
     project = Project(root / "chapters")
@@ -447,6 +451,7 @@ def test_a_build_says_what_it_wrote_and_a_second_one_writes_nothing(tmp_path):
     assert found.repair == "tile-ledger build"
 
 
+@pytest.mark.slow
 def test_a_report_s_workbook_is_the_one_that_a_build_writes():
     for name in projects.report_names():
         assert Project(ROOT).report(name).workbook() == (ROOT / f"reports/{name}/{name}.xlsx").read_bytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import shutil
 import signal
 import stat
@@ -250,6 +251,7 @@ def books(tmp_path_factory):
     return book, old, digests(new)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left", "step"), [(0, "_staged"), (4, "_staged"), (0, "_replace"), (1, "_replace"), (7, "_replace")]
 )
@@ -274,6 +276,7 @@ def test_a_killed_build_leaves_each_file_old_or_new(left, step, books, tmp_path)
     assert digests(book) == new
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_end_with_the_right_bytes(books, tmp_path):
     source, _, new = books
     book = shutil.copytree(source, tmp_path / "book")
@@ -285,6 +288,7 @@ def test_two_builds_at_once_end_with_the_right_bytes(books, tmp_path):
     assert sorted(out.count("written ") > 0 for out, _ in said) == [False, False, True]
 
 
+@pytest.mark.slow
 def test_a_build_waits_for_the_one_that_runs(books, tmp_path):
     source, _, new = books
     book = shutil.copytree(source, tmp_path / "book")
@@ -296,3 +300,56 @@ def test_a_build_waits_for_the_one_that_runs(books, tmp_path):
     assert build.wait() == 0
     build.communicate()
     assert digests(book) == new
+
+
+# What locks where there is no flock: the real msvcrt is on Windows alone, and was not run.
+
+ON_WINDOWS = """
+import fcntl, os, sys, time, types
+from pathlib import Path
+
+def locking(handle, mode, count):
+    # As Microsoft documents it: ten tries, one a second (here shorter), then an error.
+    assert os.lseek(handle, 0, os.SEEK_CUR) > os.fstat(handle).st_size
+    for _ in range(2):
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.05)
+    raise OSError(36, "Resource deadlock avoided")
+
+sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_LOCK=1)
+here, sys.platform = sys.platform, "win32"
+from ledger.project import publish
+with publish.locked(Path(sys.argv[1])):
+    sys.platform = here
+    print("held", flush=True)
+    sys.stdin.read()
+print("left", flush=True)
+"""
+
+
+def test_a_build_on_windows_waits_for_the_one_that_runs(tmp_path):
+    """Past the ten tries of the system's own function, and without a byte that is read."""
+    path = tmp_path / "ledger.toml"
+    path.write_text('language = "en"\n', encoding="utf-8")
+    first, second = (
+        subprocess.Popen(
+            [sys.executable, "-c", ON_WINDOWS, path],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    )
+    held = {each.stdout.fileno(): each for each in (first, second)}
+    (ready,), _, _ = select.select(held, [], [], 60)
+    holder = held.pop(ready)
+    (waiter,) = held.values()
+    assert holder.stdout.readline() == "held\n"
+    assert select.select([waiter.stdout], [], [], 1)[0] == []
+    assert holder.communicate()[0] == "left\n"
+    assert waiter.stdout.readline() == "held\n"
+    assert waiter.communicate()[0] == "left\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["ledger.toml"]

@@ -79,6 +79,7 @@ def test_every_file_that_changes_or_goes_makes_the_check_work(book):
     assert stamp.is_fresh(book)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -99,6 +100,7 @@ def test_a_damaged_stamp_is_no_stamp(text, book):
     assert (ran.code, ran.out, ran.err) == (0, FRESH, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "options"),
     [("chapters/1.md", "682.67", "682.68", ()), ("scenarios/machines.csv", "5.0", "5.5", ("--json",))],

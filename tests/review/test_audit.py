@@ -137,6 +137,7 @@ def test_the_base_built_today_has_no_fault():
     assert found(make.base()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", report_names())
 def test_reports_have_no_fault(name):
     assert found((ROOT / "reports" / name / f"{name}.xlsx").read_bytes()) == []
@@ -157,6 +158,7 @@ def test_reports_that_gnumeric_saved_have_no_fault():
     assert [found(each) for each in by_gnumeric(*reports())] == [[]] * len(report_names())
 
 
+@pytest.mark.slow
 def test_reports_that_openpyxl_saved_lack_values_only():
     saved = [by_openpyxl(each) for each in reports()]
     assert [{rule for rule, _, _ in found(each)} for each in saved] == [{UNCACHED}] * len(saved)

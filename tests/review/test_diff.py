@@ -115,6 +115,7 @@ def pair(tmp_path):
 # What is no difference.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", report_names())
 def test_a_workbook_does_not_differ_from_itself(name, reports, pair):
     assert difference(reports[name], reports[name]) == ()
@@ -130,6 +131,7 @@ def test_what_libreoffice_saves_does_not_differ(reports):
     assert {uncomputed(read(name, xlsx)) for name, xlsx in saved.items()} == {0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", report_names())
 def test_what_openpyxl_saves_does_not_differ_and_has_no_values(name, reports, pair):
     saved = by_openpyxl(reports[name])
@@ -288,6 +290,7 @@ def test_a_tolerance_is_a_small_number(tolerance, before, pair):
     assert (ran.code, ran.out, "usage: tile-ledger diff" in ran.err) == (2, "", True)
 
 
+@pytest.mark.slow
 def test_twenty_thousand_rows_and_one_more_in_the_middle(tmp_path):
     """Exactly one row is new: what stands below it has moved, and is the same."""
     rows = [(f"r{i}", "x", i % 977 + 1, i % 89 + 1) for i in range(20_000)]
@@ -303,6 +306,7 @@ EDITS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=30,
     derandomize=True,
@@ -461,6 +465,7 @@ def test_a_call_that_names_no_pair_is_trouble(arguments, told, before, tmp_path)
     assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", told)
 
 
+@pytest.mark.slow
 def test_the_order_is_the_same_under_every_seed(reports, tmp_path):
     """Sheets that are gone used to come in the order of a set."""
     (tmp_path / "a.xlsx").write_bytes(reports["gemm-case"])

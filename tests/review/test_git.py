@@ -298,6 +298,7 @@ def test_a_machine_without_git_is_told(repository, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_what_the_readme_shows_is_what_it_says(tmp_path):
     """The bandwidth of a machine is edited, and one report built."""
     (shown,) = re.findall(r"```text\n(reports/gemm-ledger/.*?)```", README, re.DOTALL)

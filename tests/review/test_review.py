@@ -82,6 +82,7 @@ def test_changed_input_of_a_table_is_told_with_its_place(book, sent):
     assert found["formulas"] == []
 
 
+@pytest.mark.slow
 def test_effect_is_what_a_build_from_the_edited_csv_prints(book, sent):
     found = told(book, sent, putting({"machines/one/speed": 4, "shapes/b/m": 48}))
     before = {name: projects.opened(sent).printed(i) for i, name in enumerate(("grid", "steps", "one"))}
@@ -121,6 +122,7 @@ FORMULAS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FORMULAS)
 def test_changed_formula_is_told_in_declared_names(text, book, sent):
     def edit(workbook):
@@ -289,6 +291,7 @@ def test_apply_changes_the_fields_touched_and_nothing_else(book, sent):
     )
 
 
+@pytest.mark.slow
 def test_build_after_apply_gives_what_the_review_told(book, sent):
     name = back(book, sent, putting({"machines/one/speed": 4, "machines/two/speed": 8}))
     found = json.loads(ledger(book, "review", "--json", name).out)

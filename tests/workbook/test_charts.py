@@ -178,6 +178,7 @@ def test_legend_names_lines_alone():
 ENGINES = [("ironcalc", engines.ironcalc_values), ("soffice", engines.libreoffice_values)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "recalculated"), ENGINES)
 def test_edited_input_moves_points_and_line(book, program, recalculated):
     engines.require(program)
@@ -195,6 +196,7 @@ def test_edited_input_moves_points_and_line(book, program, recalculated):
     assert (values(x), values(y), values(point[2])) == ([1, 50, 1000], [20, 1000, 1000], [20])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gemm-ledger", "gemm-case"])
 def test_validator_finds_no_error_in_the_charts_of_the_project(name):
     assert ooxml.validate(workbook(built(ROOT, name)).xlsx) == []
@@ -233,5 +235,6 @@ def test_question_draws_no_chart(tmp_path):
     assert "Charts" not in opened((tmp_path / "asked.xlsx").read_bytes()).formulas.sheetnames
 
 
+@pytest.mark.slow
 def test_workbook_without_charts_has_no_such_sheet():
     assert "Charts" not in workbook(built(ROOT, "smem-budget")).formulas.sheetnames

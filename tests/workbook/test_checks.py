@@ -80,6 +80,7 @@ def recalculated(books):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*REPORTS, "first"])
 def test_all_is_green_as_written(name, books):
     book = books[name]
@@ -96,6 +97,7 @@ def test_all_is_green_when_nothing_is_edited(name, program, books, recalculated)
     assert verdict(got) == verdict(cached(books[name]))
 
 
+@pytest.mark.slow
 def test_every_name_leads_to_its_cell(books):
     for book in books.values():
         sheet = book.formulas["Checks"]

@@ -74,6 +74,7 @@ def is_blank(value):
     return value == "" or value is None or value != value  # noqa: PLR0124  # NaN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_formula_cell_has_a_cached_value(name, books):
     cells = books[name].formula_cells()
@@ -81,6 +82,7 @@ def test_every_formula_cell_has_a_cached_value(name, books):
     assert [place for place, value in cells.items() if value is None] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_readers_that_do_not_calculate_see_every_value(name, books):
     book = books[name]
@@ -284,6 +286,7 @@ OVER_RANGES = {
 }
 
 
+@pytest.mark.slow
 def test_formulas_use_what_every_spreadsheet_has(formulas):
     for _, place, formula in formulas:
         over = OVER_RANGES.get(place[1], {"INDEX(", "MATCH("})
@@ -294,6 +297,7 @@ def test_formulas_use_what_every_spreadsheet_has(formulas):
             assert ":" not in reference or function in over, (place, formula)
 
 
+@pytest.mark.slow
 def test_references_are_fixed_to_their_column(formulas):
     for _, place, formula in formulas:
         for reference, _ in references(formula):
@@ -449,6 +453,7 @@ def test_sheets_stand_in_the_order_in_which_they_are_read(name, books):
     assert book.formulas.active.title == "About"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_about_lists_every_sheet_that_is_seen_and_leads_to_it(name, books):
     book = books[name]
@@ -668,6 +673,7 @@ def test_open_xml_sdk_finds_no_error_in_odd_text(labels):
     assert ooxml.validate(labels.files["odd.xlsx"]) == []
 
 
+@pytest.mark.slow
 def test_no_formula_turns_into_text_when_it_is_edited(books):
     """Excel takes what is typed into a cell with a quote prefix for text, a formula too."""
     cells = [

@@ -55,6 +55,7 @@ def test_the_target_of_a_link_is_its_text():
     assert reads('HYPERLINK("http://a.example?b&c","d")').targets == ("http://a.example?b&c",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_long_formula_of_a_stranger_is_read_in_time(piece):
     """Where a token gives back what it took, these take hours."""

@@ -168,6 +168,7 @@ def project():
     return evaluated_reports(projects.ROOT, [], {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("worked", project(), ids=lambda worked: worked.plan.name)
 def test_every_formula_of_a_report_comes_back_as_it_was_declared(worked):
     built = projects.built(projects.ROOT, worked.plan.name)

@@ -20,6 +20,7 @@ def xlsx_of(name):
     return projects.built(projects.ROOT, name).files[f"{name}.xlsx"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_reader_sees_what_openpyxl_sees(name):
     xlsx = xlsx_of(name)
