@@ -289,7 +289,6 @@ def test_missing_number_is_a_dash_and_a_finding(tmp_path):
     )
     assert "受 shared 限制的 block 数 : —" in built.files["record.txt"].decode()
     assert [str(finding) for finding in built.findings] == [
-        "claim fails: sweep/512^3/short_sides and 1 more row",
         "#N/A: default/blocks_by_smem",
         "#N/A: default/tile_fits",
         "#N/A: default/two_blocks",

@@ -137,11 +137,12 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
 
 def _check(options: argparse.Namespace) -> Answer | str:
     """Tell which outputs and chapters are stale, which printed cells moved, and why; write nothing."""
-    project = _project()
-    if not options.full and project.is_fresh():
-        from ledger.project import stamp  # noqa: PLC0415  # light, where `check` imports pydantic and openpyxl
+    from ledger.project import stamp  # noqa: PLC0415  # light
 
-        return stamp.FRESH_JSON if options.form == "json" else stamp.FRESH
+    project = _project()
+    told = None if options.full else stamp.told(project.root)
+    if told and not told["found"]:
+        return str(told[options.form])
     from ledger.project import check  # noqa: PLC0415  # it imports pydantic and openpyxl
 
     return check.answer(project.check(full=True), options.form)

@@ -161,7 +161,10 @@ class View:
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class Claim:
-    """A sentence about the rows of a sheet: `holds` where `where` does, on all rows if that is empty."""
+    """A sentence about the rows of a sheet: `holds` where `where` does, on all rows if that is empty.
+
+    `known` gives the reason why it fails in a row, by the row's id.
+    """
 
     name: Identifier
     sheet: Identifier
@@ -169,6 +172,7 @@ class Claim:
     holds: str
     where: str = ""
     source: str = ""
+    known: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)

@@ -50,6 +50,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "added": {"en": "rows were added or deleted: not compared", "zh": "行有增删：未比较"},
     "holds": {"en": "holds", "zh": "成立"},
     "fails": {"en": "fails", "zh": "不成立"},
+    "as known": {"en": "fails as known", "zh": "不成立（已知）"},
     "lines that differ": {"en": "names that differ", "zh": "不同的名字"},
     "sheets moved": {"en": "sheets with moved rows", "zh": "行被移动的表"},
     "claims that fail": {"en": "claims that fail", "zh": "不成立的断言"},

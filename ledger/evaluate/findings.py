@@ -1,4 +1,4 @@
-"""What a reader should know of computed values: errors, knife-edges, large whole numbers, failed claims."""
+"""What a reader should know of computed values: errors, knife-edges, large whole numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 KNIFE_EDGE = "knife-edge"
 INEXACT = "inexact"
-FAILS = "claim fails"
 
 
 @dataclass(frozen=True, slots=True)
 class ValueFinding:
-    """An error value, a knife-edge, a whole number beyond 2**53, a claim that fails in some rows."""
+    """An error value, a knife-edge or a whole number beyond 2**53 in some rows."""
 
     sheet: str
     column: str
@@ -47,18 +46,10 @@ def findings_of(
             masks += [(text, values.errors == code) for code, text in enumerate(ERROR_NAMES) if code]
         if values.edges is not None:
             masks.append((KNIFE_EDGE, values.edges))
-        if isinstance(node.how, Claimed):
-            masks.append((FAILS, _fails(values)))
-        elif node.kind.kind == "number" and node.kind.whole:
+        if isinstance(node.how, Computed) and node.kind.kind == "number" and node.kind.whole:
             masks.append((INEXACT, np.abs(values.data) > EXACT))
         for what, mask in masks:
             rows = np.flatnonzero(mask)
             if len(rows):
                 first = ids[rows[0]] if node.varies else ""
                 yield ValueFinding(sheet.name, name, what, len(rows), first)
-
-
-def _fails(values: Values) -> Mask:
-    """Return the rows in which a claim is 0; a row in which it has an error is a finding of its own."""
-    failed: Mask = np.array([each == 0.0 for each in values.data.tolist()]) & (values.codes() == 0)
-    return failed

@@ -36,7 +36,7 @@ def planned_claims(
         node = sheet.nodes.get(claim.name)
         if node is not None and isinstance(node.how, Claimed):
             sentence = spoken(claim.claim, declared.project.language, claim.name)
-            yield PlannedClaim(claim.name, claim.sheet, sentence, place)
+            yield PlannedClaim(claim.name, claim.sheet, sentence, place, claim.known)
 
 
 def _claims(declared: Declared) -> Iterator[tuple[Claim, Place]]:

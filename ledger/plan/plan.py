@@ -182,13 +182,14 @@ class PlannedView:
 class PlannedClaim:
     """A sentence about the rows of a sheet; the column `name` is 1 where it holds, 0 where it fails.
 
-    Where it is not meant the column holds the empty text.
+    Where it is not meant the column holds the empty text.  `known` has the reasons why it fails in some rows.
     """
 
     name: str
     sheet: str
     sentence: str
     place: Place
+    known: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,15 @@ from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import project, report_names
 from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Place, Problems, near, plural
-from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE, ValueFinding
+from ledger.evaluate.claims import ClaimFinding, claim_findings
+from ledger.evaluate.findings import INEXACT, KNIFE_EDGE, ValueFinding
 from ledger.project import stamp
 from ledger.project.publish import UNCHANGED, WRITTEN, locked, publish
 from ledger.project.reports import evaluate_reports, raise_located
 from ledger.workbook.write import workbook_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ledger.declarations.model import ProjectFile
 
@@ -39,6 +40,7 @@ class BuiltReport:
     name: str
     files: Mapping[str, bytes]
     findings: tuple[ValueFinding, ...]
+    claims: tuple[ClaimFinding, ...]
     worked: EvaluatedReport
 
 
@@ -59,7 +61,8 @@ def _built(worked: EvaluatedReport, texts: Mapping[str, str]) -> BuiltReport:
     name = worked.plan.name
     workbook = {f"{name}.xlsx": workbook_bytes(worked.plan, worked.result, origins(worked))}
     files = {file: text.encode() for file, text in texts.items()} | workbook
-    return BuiltReport(name, files, worked.result.findings, worked)
+    claims = claim_findings(worked.plan, worked.result)
+    return BuiltReport(name, files, worked.result.findings, claims, worked)
 
 
 def origins(worked: EvaluatedReport) -> dict[str, str]:
@@ -140,12 +143,14 @@ def name_of(root: Path, path: Path) -> str:
 class BuildResult:
     """What a build did: what became of each file by its path, "written" or "unchanged".
 
-    `findings` are those of each report's values, `notes` what else a reader should know.
+    `findings` are those of each report's values, `claims` what is to be said of its claims, `notes` what else
+    a reader should know.
     """
 
     root: Path
     files: Mapping[Path, str]
     findings: Mapping[str, tuple[ValueFinding, ...]]
+    claims: Mapping[str, tuple[ClaimFinding, ...]]
     notes: tuple[str, ...]
 
     @property
@@ -153,29 +158,39 @@ class BuildResult:
         """The files that differed, and were replaced."""
         return tuple(path for path, became in self.files.items() if became == WRITTEN)
 
+    @property
+    def are_claims_right(self) -> bool:
+        """Whether every claim holds, but for rows in which it is known to fail."""
+        return not any(each.is_wrong for found in self.claims.values() for each in found)
 
-def write(root: Path, request: Request) -> BuildResult:
+
+def write(root: Path, request: Request, told: Callable[[BuiltProject], Mapping[str, object]]) -> BuildResult:
     """Write all files that differ, and return what became of each and what a reader should know of values.
 
-    A build of the whole project leaves a stamp, by which the next check knows that nothing changed.
+    A build of the whole project leaves a stamp, by which the next check knows that nothing changed; `told`
+    returns what that check is to say.
     """
     with locked(root / PROJECT_FILE):
         hashes = _input_hashes(root) if request.is_whole() else None
         built = build_project(root, request)
         _refuse_edits(built, request.overwrite)
         became = publish(built.files, {page.path: page.data for page in built.pages})
-        notes = [] if hashes is None else _leave_stamp(built, hashes)
+        notes = [] if hashes is None else _leave_stamp(built, hashes, told(built))
     notes += [str(each) for page in built.pages for each in warnings(page.chapter)]
     files = {path: became[path] for path in sorted(became)}
-    return BuildResult(root, files, {each.name: each.findings for each in built.reports}, tuple(notes))
+    findings = {each.name: each.findings for each in built.reports}
+    claims = {each.name: each.claims for each in built.reports}
+    return BuildResult(root, files, findings, claims, tuple(notes))
 
 
 def answer(result: BuildResult) -> Answer:
     """Return what became of each file, below it what a reader should know and the counts."""
     talk = [f"{report}: {each}" for report, found in result.findings.items() for each in found]
+    for report, claims in result.claims.items():
+        talk += [line for each in claims for line in each.lines(report)]
     talk += [*result.notes, _counts(result)]
     lines = [f"{became:9}  {_shown(path, result.root)}" for path, became in result.files.items()]
-    return Answer("\n".join(lines), found=False, closing="\n".join(talk))
+    return Answer("\n".join(lines), not result.are_claims_right, closing="\n".join(talk))
 
 
 def _shown(path: Path, root: Path) -> Path:
@@ -214,14 +229,14 @@ def _input_hashes(root: Path) -> dict[str, str]:
     return {name: stamp.hash_of(root / name) for name in stamp.inputs(root, _patterns(project(root)))}
 
 
-def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str]) -> list[str]:
+def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str], told: Mapping[str, object]) -> list[str]:
     """Write the stamp of all files that were read and written; return a line of talk if that fails."""
     tables = [table.source for each in built.reports for table in each.worked.plan.tables.values()]
     named = {source.name: stamp.hash_of(source.path) for source in tables if source is not None}
     outputs = {
         name_of(built.root, path): hashlib.sha256(data).hexdigest() for path, data in built.files.items()
     }
-    text = stamp.stamp_text(_patterns(built.project), {**named, **hashes, **outputs})
+    text = stamp.stamp_text(_patterns(built.project), {**named, **hashes, **outputs}, told)
     try:
         publish({built.root / stamp.STAMP: text.encode()})
     except LedgerError as error:
@@ -233,8 +248,8 @@ def _counts(result: BuildResult) -> str:
     """Return how many files were written and unchanged, and how many cells to look at."""
     totals = dict.fromkeys((KNIFE_EDGE, INEXACT, _ERROR_VALUE, _FAILED), 0)
     for finding in (each for found in result.findings.values() for each in found):
-        word = _FAILED if finding.what == FAILS else finding.what
-        totals[word if word in totals else _ERROR_VALUE] += 1 if word == _FAILED else finding.rows
+        totals[finding.what if finding.what in totals else _ERROR_VALUE] += finding.rows
+    totals[_FAILED] = sum(bool(each.failed) for found in result.claims.values() for each in found)
     became = list(result.files.values())
     files = [f"{became.count(word)} {word}" for word in (WRITTEN, UNCHANGED)]
     cells = [f"{count} {word if word == INEXACT else plural(count, word)}" for word, count in totals.items()]

@@ -6,7 +6,7 @@ import contextlib
 import html
 import itertools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -22,9 +22,11 @@ from ledger.project.differences import PrintedChange, ViewCells, printed_changes
 from ledger.project.stamp import FRESH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ledger.book.chapters import Draft
+    from ledger.evaluate.claims import ClaimFinding
+    from ledger.evaluate.findings import ValueFinding
 
 Views = Callable[[str], ViewCells | None]
 
@@ -43,22 +45,48 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """All stale files, the cells that changed, the causes with the numbers of the cells each changed."""
+    """All stale files, the cells that changed, the causes with the numbers of the cells each changed.
+
+    `claims` and `findings` are what is to be said of claims and values, each with its report.
+    """
 
     stale: tuple[Stale, ...]
     changes: tuple[PrintedChange, ...]
     causes: tuple[tuple[Cause, tuple[int, ...]], ...]
     repair: str
+    claims: tuple[tuple[str, ClaimFinding], ...] = ()
+    findings: tuple[tuple[str, ValueFinding], ...] = ()
 
     @property
     def is_fresh(self) -> bool:
         """Whether every output and chapter is what it should be."""
         return not self.stale
 
+    @property
+    def are_claims_right(self) -> bool:
+        """Whether every claim holds, but for rows in which it is known to fail."""
+        return not any(claim.is_wrong for _, claim in self.claims)
+
 
 def answer(found: CheckResult, form: str) -> Answer:
     """Return what is stale in a project and why, as text or JSON."""
-    return Answer(_json(found) if form == "json" else "\n".join(_lines(found)), bool(found.stale))
+    text = _json(found) if form == "json" else "\n".join(_lines(found))
+    return Answer(text, bool(found.stale) or not found.are_claims_right)
+
+
+def told(built: BuiltProject) -> Mapping[str, object]:
+    """Return what a check says, and whether it finds something, while nothing is stale."""
+    found = _fresh(built)
+    return {form: answer(found, form).data for form in ("text", "json")} | {
+        "found": not found.are_claims_right
+    }
+
+
+def _fresh(built: BuiltProject) -> CheckResult:
+    """Return what is to be said of the claims and the values of a project of which nothing is stale."""
+    claims = tuple((each.name, claim) for each in built.reports for claim in each.claims)
+    findings = tuple((each.name, finding) for each in built.reports for finding in each.findings)
+    return CheckResult((), (), (), "", claims, findings)
 
 
 def check(built: BuiltProject) -> CheckResult:
@@ -76,10 +104,12 @@ def check(built: BuiltProject) -> CheckResult:
             here = _in_chapter(page, built, views) if page else _in_output(name, old, data, views)
             found += itertools.islice(sorted(here, key=lambda each: each.line), _MOST_PER_FILE)
     if not stale:
-        return CheckResult((), (), (), "")
+        return _fresh(built)
     blocks = sorted({block.name for page in built.pages for block in page.protected()})
     repair = " ".join(["tile-ledger build", *(f"--overwrite {name}" for name in blocks)])
-    return CheckResult(tuple(stale), tuple(found), _assigned(built, found), repair)
+    return replace(
+        _fresh(built), stale=tuple(stale), changes=tuple(found), causes=_assigned(built, found), repair=repair
+    )
 
 
 def _assigned(
@@ -140,6 +170,7 @@ def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Itera
 
 def _lines(found: CheckResult) -> Iterator[str]:
     """Yield stale files and changed cells under the change that caused them, and how to repair them."""
+    yield from (line for report, claim in found.claims for line in claim.lines(report))
     if not found.stale:
         yield FRESH
         return
@@ -180,6 +211,8 @@ def _json(found: CheckResult) -> str:
                 for each in found.changes
             ],
             "stale": [asdict(each) for each in found.stale],
+            "claims": [{"report": report, **asdict(claim)} for report, claim in found.claims],
+            "findings": [{"report": report, **asdict(each)} for report, each in found.findings],
             "repair": found.repair,
         }
     )

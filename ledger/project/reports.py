@@ -11,6 +11,7 @@ from ledger.declarations.project import packaged
 from ledger.declarations.toml import Declared, load, located, project
 from ledger.display.words import all_words
 from ledger.errors import LedgerError, Problems
+from ledger.evaluate.claims import check_known
 from ledger.evaluate.evaluate import check_meant, evaluate
 from ledger.evaluate.notes import COLUMNS, notes_on
 from ledger.evaluate.views import tabulate
@@ -67,6 +68,7 @@ def check_as_declared(worked: EvaluatedReport, problems: Problems) -> None:
     if not problems.found:
         check_set(worked.declared, worked.plan, problems)
     check_meant(worked.plan, worked.result, problems)
+    check_known(worked.plan, worked.result, problems)
 
 
 def evaluated_report(

@@ -19,41 +19,55 @@ from ledger.declarations.project import VERSION, packaged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 #: The file of the stamp in a project's folder; git ignores it.
 STAMP = ".ledger/stamp.json"
-#: The answer of a check when nothing is stale, by a stamp or by the whole work.
+#: What a check says first when nothing is stale, by a stamp or by the whole work.
 FRESH = "fresh: every output and chapter is what it should be"
-FRESH_JSON = json.dumps(
-    {"schema": 1, "fresh": True, "causes": [], "moved": [], "stale": [], "repair": ""}, indent=2
-)
-_VERSION = 2
+_VERSION = 3
 _ENGINE = Path(__file__).parents[1]
 
 
 def is_fresh(root: Path) -> bool:
     """Whether every file of the project at `root` is as the last whole build left it."""
+    return told(root) is not None
+
+
+def told(root: Path) -> Mapping[str, Any] | None:
+    """Return what a check is to say while every file is as the last whole build left it, None if one is not.
+
+    It holds the `text` and the `json` of the answer, and whether the check has `found` something.
+    """
     try:
         stamp = json.loads((root / STAMP).read_bytes())
         where, files = stamp["where"], stamp["files"]
-        return bool(
+        fresh = bool(
             stamp["version"] == _VERSION
             and stamp["engine"] == engine_hash()
             and set(inputs(root, where)) <= files.keys()
             and all(hash_of(root / name) == digest for name, digest in files.items())
         )
+        found: Mapping[str, Any] = stamp["told"]
+        return found if fresh and found.keys() >= {"text", "json", "found"} else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
+        return None
 
 
-def stamp_text(where: Mapping[str, Sequence[str]], files: Mapping[str, str]) -> str:
-    """Return the stamp of files and their hashes; `where` maps a folder to the patterns that count in it."""
+def stamp_text(
+    where: Mapping[str, Sequence[str]], files: Mapping[str, str], told: Mapping[str, object]
+) -> str:
+    """Return the stamp of files and their hashes; `where` maps a folder to the patterns that count in it.
+
+    `told` is what a check is to say while nothing changes.
+    """
     stamp = {
         "version": _VERSION,
         "built_by": f"Tile Ledger {VERSION}",
         "engine": engine_hash(),
         "where": where,
         "files": files,
+        "told": told,
     }
     return json.dumps(stamp, indent=1, sort_keys=True) + "\n"
 

@@ -109,6 +109,8 @@ class _AboutWriter:
         if status is not None:
             cells[_STATUS] = StyledCell(self.styles.number("status", kind="text"), status[1], status[0])
             self.rules.append(ConditionalFormat(f"C{number}", f'$C{number}="{self.say("holds")}"', "good"))
+            known = f'$C{number}="{self.say("as known")}"'
+            self.rules.append(ConditionalFormat(f"C{number}", known, "neutral"))
             self.rules.append(ConditionalFormat(f"C{number}", f"LEN($C{number})>0", "bad"))
         if home:
             self.links[number, _NAME] = home.replace("$", "")

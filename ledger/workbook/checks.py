@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ledger.display.words import said
+from ledger.evaluate.claims import counted_rows
 from ledger.plan.plan import ID, Plan, PlannedClaim, PrintedText
 from ledger.workbook.layout import Layout, RegionLayout, cell, table_values
 from ledger.workbook.pages import ConditionalFormat, Page, SheetTable, StyledCell, column_width, height, row
@@ -172,7 +173,7 @@ _CLAIMS = _Topic(
         SHEET: "sheet", NAME: "name", LABEL: "claim", COUNT: "rows where", ERRORS: "error cells",
         DIFFER: "rows where not", LARGEST: "rows not meant", STATUS: "status",
     },
-    "claims that fail", "some fail", ("holds",),
+    "claims that fail", "some fail", ("holds", "as known"),
 )  # fmt: skip
 _NAMES = _Topic(
     {
@@ -189,7 +190,7 @@ _LABEL_WIDTH, _NUMBER_WIDTH, _ID_WIDTH, _NAME_WIDTH = 46.0, 14.0, 24.0, 34.0
 _STATUS_STYLES = {
     "good": ("same", "holds"),
     "bad": ("differs", "errors", "moved", "added", "fails"),
-    "neutral": ("not compared",),
+    "neutral": ("not compared", "as known"),
 }
 
 
@@ -343,9 +344,9 @@ class _ChecksWriter:
         known = values.data.tolist() if values.errors is None else values.data[values.errors == 0].tolist()
         holds, fails = known.count(1), known.count(0)
         bad, failing = _own(ERRORS, number), _own(DIFFER, number)
-        word = "errors" if errors else "fails" if fails else "holds"
+        word, failed = self._failing(claim, region, fails, failing)
+        word = "errors" if errors else word
         counts = _counts_of_one(live.partition(":")[0]) if len(values) == 1 else _counts(live)
-        failed = f'IF({failing}=0,"{self.say("holds")}","{self.say("fails")}")'
         return {
             **self._names(claim.sheet, claim.name, claim.sentence),
             COUNT: self._number(holds, counts[0]),
@@ -354,6 +355,25 @@ class _ChecksWriter:
             LARGEST: self._number(len(known) - holds - fails, counts[3]),
             STATUS: self._status(word, f'IF({bad}>0,"{self.say("errors")}",{failed})'),
         }
+
+    def _failing(
+        self, claim: PlannedClaim, region: RegionLayout, fails: int, failing: str
+    ) -> tuple[str, str]:
+        """Return the status of a claim without errors, and its formula: `failing` is the cell that counts.
+
+        Where it is known to fail, exactly those rows must.
+        """
+        live = region.cells(claim.name)
+        known = [each.row for each in counted_rows(self.plan, self.result, claim).known]
+        holds, wrong, as_known = (f'"{self.say(word)}"' for word in ("holds", "fails", "as known"))
+        if not known:
+            return "fails" if fails else "holds", f"IF({failing}=0,{holds},{wrong})"
+        quoted = [row.replace('"', '""') for row in known]
+        rows = [f'INDEX({live},MATCH("{row}",{region.cells(region.names[0])},0))' for row in quoted]
+        cells = live if region.kind == BLOCK else ",".join(rows)
+        same = f"IF(COUNT({cells})={len(known)},IF(SUM({cells})=0,{as_known},{wrong}),{wrong})"
+        word = "as known" if fails == len(known) else "fails"
+        return word, f"IF({failing}={len(known)},{same},{wrong})"
 
     def name(self, name: Compared, moved: str, number: int) -> dict[int, StyledCell]:
         """Return the line that compares a name with the record; `moved` is the cell counting moved rows."""

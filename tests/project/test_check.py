@@ -486,7 +486,7 @@ def test_json_says_the_same(book):
     text, said = ledger(book, "check"), ledger(book, "check", "--json")
     assert (said.code, said.err) == (text.code, "") == (1, "")
     found = json.loads(said.out)
-    assert list(found) == ["schema", "fresh", "causes", "moved", "stale", "repair"]
+    assert list(found) == ["schema", "fresh", "causes", "moved", "stale", "claims", "findings", "repair"]
     assert (found["schema"], found["fresh"], found["repair"]) == (1, False, "tile-ledger build")
     assert found["causes"] == [
         {"place": f"{MACHINES}:3", "what": "speed", "old": "5.0", "new": "6.0", "moved": [0, 1, 2, 3]}
@@ -503,7 +503,8 @@ def test_json_says_the_same(book):
 def test_json_of_a_fresh_book_is_the_same_with_and_without_a_stamp(book):
     with_stamp = ledger(book, "check", "--json")
     assert json.loads(with_stamp.out) == {
-        "schema": 1, "fresh": True, "causes": [], "moved": [], "stale": [], "repair": "",
+        "schema": 1, "fresh": True, "causes": [], "moved": [], "stale": [], "claims": [],
+        "findings": [], "repair": "",
     }  # fmt: skip
     assert ledger(book, "check", "--json", "--full") == with_stamp
     (book / ".ledger/stamp.json").unlink()

@@ -114,7 +114,7 @@ def test_random_machines_and_shapes_have_the_values_of_a_workbook_built_from_suc
     machine = ("a100-sxm-80gb", "h100-pcie", "mi300x", "rtx-4090")[seed % 4]
     report = Project(root).report("gemm-ledger").evaluate(machine=machine)
     ran = ledger(root, "build", "gemm-ledger", "--set", f"machine={machine}", "--out", str(tmp_path / "out"))
-    assert ran.code == 0, ran.err
+    assert ran.code in {0, 1}, ran.err  # 1 where a claim fails
     xlsx = (tmp_path / "out/gemm-ledger/gemm-ledger.xlsx").read_bytes()
     assert {
         sheet: disagreements(report.sheet(sheet).frame(), published(xlsx, sheet)) for sheet in report.sheets
