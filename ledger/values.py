@@ -21,6 +21,8 @@ UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 
 #: Whole numbers up to here are exact in every engine.
 EXACT = 2**53
+#: The smallest number of a spreadsheet: what is nearer to 0 has fewer digits, and is 0 to Excel.
+SMALLEST = 2.0**-1022
 
 Codes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
