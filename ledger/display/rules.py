@@ -32,7 +32,7 @@ import numpy as np
 
 from ledger.errors import LedgerError, Problem, near
 from ledger.language import units
-from ledger.values import DIV0, ERROR_NAMES, NA, NUM, SMALLEST, Values, plain
+from ledger.values import DIV0, ERROR_NAMES, NA, NUM, SMALLEST, Mask, Values, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -416,6 +416,16 @@ def printed(by: Ladder, values: Values) -> list[str]:
     for index in np.flatnonzero(values.codes()).tolist():
         texts[index] = _ERRORS[int(values.codes()[index])]
     return texts
+
+
+def printed_as_0(by: Ladder, values: Values) -> Mask:
+    """Return the numbers that are not 0 and are printed as 0."""
+    none: Mask = np.zeros(len(values), dtype=np.bool_)
+    if not by.steps or values.data.dtype in {np.bool_, object}:
+        return none
+    data = np.where(values.codes() > 0, 0.0, values.data)
+    lost: Mask = (data != 0) & (_scaled(by, data)[2] == 0)
+    return lost
 
 
 def _numbers(by: Ladder, data: npt.NDArray[np.float64]) -> list[str]:

@@ -16,7 +16,7 @@ from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import project, report_names
 from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Place, Problems, near, plural
-from ledger.evaluate.findings import FAILS, INEXACT, KNIFE_EDGE, ValueFinding
+from ledger.evaluate.findings import DENORMAL, FAILS, INEXACT, KNIFE_EDGE, PRINTED_AS_0, ValueFinding
 from ledger.project import stamp
 from ledger.project.publish import UNCHANGED, WRITTEN, locked, publish
 from ledger.project.reports import evaluate_reports, raise_located
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 16
 _ERROR_VALUE, _FAILED = "error value", "failed claim"
+_ADJECTIVES = (INEXACT, DENORMAL, PRINTED_AS_0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,11 +232,11 @@ def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str]) -> list[str]:
 
 def _counts(result: BuildResult) -> str:
     """Return how many files were written and unchanged, and how many cells to look at."""
-    totals = dict.fromkeys((KNIFE_EDGE, INEXACT, _ERROR_VALUE, _FAILED), 0)
+    totals = dict.fromkeys((KNIFE_EDGE, *_ADJECTIVES, _ERROR_VALUE, _FAILED), 0)
     for finding in (each for found in result.findings.values() for each in found):
         word = _FAILED if finding.what == FAILS else finding.what
         totals[word if word in totals else _ERROR_VALUE] += 1 if word == _FAILED else finding.rows
     became = list(result.files.values())
     files = [f"{became.count(word)} {word}" for word in (WRITTEN, UNCHANGED)]
-    cells = [f"{count} {word if word == INEXACT else plural(count, word)}" for word, count in totals.items()]
+    cells = [f"{n} {word if word in _ADJECTIVES else plural(n, word)}" for word, n in totals.items()]
     return ", ".join((*files, *cells))

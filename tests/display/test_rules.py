@@ -368,6 +368,30 @@ def test_what_is_not_0_is_printed_as_0_by_no_rule_of_digits(kind, digits, sign, 
     assert text.startswith("-") == (sign < 0)
 
 
+@pytest.mark.parametrize(
+    ("rule", "lost"),
+    [
+        ("integer", [False, True, True, False, False]),
+        ("fixed 2", [False, True, True, False, False]),
+        ("percent 0", [False, True, True, False, False]),
+        ("scientific 1", [False, False, False, False, False]),
+        ("si 1", [False, False, False, False, False]),
+    ],
+    ids=lambda each: f"edges-8 {each}" if isinstance(each, str) else "",
+)
+def test_number_that_is_printed_as_0_is_known(rule, lost):
+    values = Values(
+        np.array([0.0, 0.004, -1e-300, 0.6, np.nan]), np.array([0, 0, 0, 0, DIV0], dtype=np.uint8)
+    )
+    assert rules.printed_as_0(ladder_of(rule), values).tolist() == lost
+
+
+def test_no_text_and_no_truth_value_is_printed_as_0():
+    """edges-8."""
+    for values in (texts(["0", ""]), Values(np.array([False, True]))):
+        assert not rules.printed_as_0(ladder_of("text"), values).any()
+
+
 # Every kind in one workbook, recalculated by two engines.
 
 #: The rule and the unit of the value, and by exact decimals: the kind, how many of what is printed, the unit.
