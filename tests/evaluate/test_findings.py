@@ -1,8 +1,12 @@
 """What a reader is told of numbers that are lost: printed as 0, or 0 to a spreadsheet."""
 
+import engines
 import projects
 import pytest
 
+from ledger.errors import LedgerError
+
+ENGINES = {"ironcalc": engines.ironcalc_values, "soffice": engines.libreoffice_values}
 REPORT = """
     [tables.parts.fields]
     share = {{ display = "percent 1" }}
@@ -63,3 +67,59 @@ def test_build_lists_and_counts_what_is_printed_as_0(tmp_path):
 def test_default_rule_loses_no_number(tmp_path):
     """edges-8."""
     assert projects.built(projects.edge("08-small-prints-zero", tmp_path), "r").findings == ()
+
+
+def test_input_that_is_0_to_a_spreadsheet_is_refused_at_its_place(tmp_path):
+    """edges-9."""
+    with pytest.raises(LedgerError) as error:
+        projects.built(projects.edge("09-denormal", tmp_path), "r")
+    what = "is nearer to 0 than the smallest number of a spreadsheet, 2.225e-308"
+    assert [(str(each.place), each.what) for each in error.value.problems] == [
+        ("scenarios/t.csv:2:3", f"'5e-324' {what}"),
+        ("scenarios/t.csv:3:3", f"'1e-310' {what}"),
+    ]
+
+
+DENORMAL = """
+    [tables.parts.fields]
+    x = { unit = "s" }
+    [columns]
+    less = { formula = "x / 1e10", unit = "s" }
+    none = { formula = "1e-300 / 1e10", display = "scientific 3" }
+    [sheets.all]
+    rows = "parts"
+    [views.all]
+    sheet = "all"
+    columns = ["x", "less", "none"]
+"""
+
+
+@pytest.fixture(scope="module")
+def denormal(tmp_path_factory):
+    """A report that computes numbers nearer to 0 than those of a spreadsheet."""
+    rows = "id,x\na,2.5e-298\nb,-3e-300\nc,0\nd,1e-290\n"
+    files = {"reports/it.toml": DENORMAL, "scenarios/parts.csv": rows}
+    return projects.built(projects.write_project(tmp_path_factory.mktemp("denormal"), files), "it")
+
+
+def test_computed_number_that_is_0_to_a_spreadsheet_is_found(denormal):
+    """edges-9."""
+    assert [str(each) for each in denormal.findings] == [
+        "denormal: all/b/less",
+        "denormal: all/none",
+        "printed as 0: all/b/less (view all)",
+        "printed as 0: all/none (view all)",
+    ]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda each: f"edges-9 {each}")
+def test_computed_number_that_is_0_to_a_spreadsheet_is_printed_as_there(engine, denormal):
+    engines.require(engine)
+    rows = projects.tables(denormal, "all")["md"]
+    assert [row[1:] for row in rows[1:]] == [
+        ["0.025e-306 s", "0.000"], ["0 s", "0.000"], ["0 s", "0.000"], ["1e-300 s", "0.000"]
+    ]  # fmt: skip
+    book = projects.workbook(denormal)
+    got = ENGINES[engine](engines.strip_cached(book.xlsx))
+    assert projects.printed(got["Printed"], 0) == book.printed(0) == rows
