@@ -21,6 +21,12 @@ UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 
 #: Whole numbers up to here are exact in every engine.
 EXACT = 2**53
+#: The smallest number of a spreadsheet: what is nearer to 0 has fewer digits, and is 0 to Excel.
+SMALLEST = 2.0**-1022
+#: What is said of a number nearer to 0, and what to do.
+TOO_SMALL = f"is nearer to 0 than the smallest number of a spreadsheet, {SMALLEST:.4g}"
+TOO_SMALL_HINT = "write 0, or take a smaller unit"
+_NOT_0 = re.compile("[^eE]*[1-9]")
 
 Codes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
@@ -72,6 +78,15 @@ def utf16_length(text: str) -> int:
     3
     """
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def is_too_small(text: str) -> bool:
+    """Whether the text of a number spells one that is not 0, but 0 to a spreadsheet or already to Python.
+
+    >>> is_too_small("1e-310"), is_too_small("-1e-400"), is_too_small("0.0")
+    (True, True, False)
+    """
+    return abs(float(text)) < SMALLEST and _NOT_0.match(text) is not None
 
 
 def number_text(value: float) -> str:

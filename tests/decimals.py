@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
 DECIMAL = ["", "k", "M", "G", "T", "P", "E"]
 BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi"]
-TIME = ["n", "µ", "m", ""]
+SMALL = ["f", "p", "n", "µ", "m"]
 PREFIXES = {
     "si": [(Fraction(1000) ** i, name) for i, name in enumerate(DECIMAL)],
     "iec": [(Fraction(1024) ** i, name) for i, name in enumerate(BINARY)],
-    "time": [(Fraction(1000) ** (i - 3), name) for i, name in enumerate(TIME)],
+    "time": [(Fraction(1000) ** (i - 5), name) for i, name in enumerate([*SMALL, ""])],
+    "energy": [(Fraction(1000) ** (i - 5), name) for i, name in enumerate([*SMALL, *DECIMAL])],
+    "plain": [(Fraction(1), "")],
 }
-#: The unit that each kind is tried with, and that unit's prefixes.
-TRIED = {"si": ("B", "si"), "iec": ("B", "iec"), "time": ("s", "time")}
+#: The unit that each kind is tried with, and that unit's prefixes; J is a unit that an author declares.
+TRIED = {
+    "si": ("B", "si"),
+    "iec": ("B", "iec"),
+    "time": ("s", "time"),
+    "energy": ("J", "energy"),
+    "plain": ("B^2", "plain"),
+}
+#: Below this a number without a smaller prefix is scientific.
+SMALLEST_DECIMAL = Fraction(1, 10**6)
+#: Exponents beyond this are multiples of three.
+SINGLE = 36
 
 
 def half_even(y: Fraction) -> int:
@@ -43,10 +54,21 @@ def decade(value: Fraction) -> int:
     return e if Fraction(10) ** e <= value else e - 1
 
 
-def scientific(size: Fraction, places: int) -> tuple[int, int]:
+def rounded(size: Fraction, places: int) -> tuple[int, int]:
+    """The digits of a number and its power of ten, one digit before the point."""
     e = decade(size)
     n = half_even(size / Fraction(10) ** e * 10**places)
     return (n, e) if n < 10 ** (places + 1) else (n // 10, e + 1)
+
+
+def scientific(size: Fraction, places: int) -> tuple[int, int]:
+    """The same with up to three digits before the point where exponents are multiples of three."""
+    e = decade(size)
+    while abs(e) > SINGLE and e % 3:
+        e -= 1
+    width = 1 if -SINGLE <= e < SINGLE else 3
+    n = half_even(size / Fraction(10) ** e * 10**places)
+    return (n, e) if n < 10 ** (places + width) else (10**places, e + width)
 
 
 def plain_text(kind: str, digits: int, size: Fraction) -> tuple[int, str]:
@@ -70,21 +92,21 @@ def plain_text(kind: str, digits: int, size: Fraction) -> tuple[int, str]:
 def prefixed_text(kind: str, digits: int, size: Fraction, unit: str) -> tuple[int, str]:
     _, family = TRIED[kind]
     prefixes = PREFIXES[family]
-    if size > prefixes[-1][0] * 10**12 * (1 + Fraction(5, 10**13)):
+    if not size:
+        return 0, f"0 {unit}"
+    n, e = rounded(size, digits - 1)
+    value, smallest = n * Fraction(10) ** (e - digits + 1), prefixes[0][0]
+    is_huge = size > prefixes[-1][0] * 10**12 * (1 + Fraction(5, 10**13))
+    if is_huge or value < min(smallest, SMALLEST_DECIMAL):
         n, e = scientific(size, digits - 1)
         return n, f"{short_text(Fraction(n, 10 ** (digits - 1)))}e{e} {unit}"
-    smallest = prefixes[0][0]
-    if smallest < 1 and size * (1 + Fraction(1, 10**12)) < smallest / 10 ** min(digits - 1, 4):
-        return 0, f"0 {unit}"
+    if value < smallest:
+        return n, f"{short_text(value)} {unit}"
     for (scale, name), above in zip(prefixes, [*prefixes[1:], None], strict=True):
         value = size / scale
-        places = max(digits - 1 - max(decade(value), 0), 0) if value else 0
-        if scale == smallest and value * (1 + Fraction(1, 10**12)) < Fraction(1, 1000):
-            places = min(places, 4)
+        places = max(digits - 1 - max(decade(value), 0), 0)
         n = half_even(value * 10**places)
-        base = above[0] / scale if above else None
-        top = max(digits - 1 - int(math.log10(base - 1)), 0) if base else 0
-        if base is None or value * (1 + Fraction(1, 10**12)) < base - Fraction(1, 2 * 10**top):
+        if above is None or n * scale < above[0] * 10**places:
             return n, f"{short_text(Fraction(n, 10**places))} {name}{unit}"
     raise AssertionError(size)
 
@@ -92,7 +114,7 @@ def prefixed_text(kind: str, digits: int, size: Fraction, unit: str) -> tuple[in
 def printed_texts(kind: str, digits: int, x: float | Fraction, unit: str = "") -> set[str]:
     """The exact text of x, in `unit` if the kind takes one; two texts where x is all but at a threshold."""
     found = set()
-    for moved in (Fraction(0), Fraction(-1, 10**15), Fraction(1, 10**15)):
+    for moved in (Fraction(0), Fraction(-3, 10**14), Fraction(3, 10**14)):
         size = abs(Fraction(x)) * (1 + moved)
         if kind in TRIED:
             n, text = prefixed_text(kind, digits, size, unit or TRIED[kind][0])

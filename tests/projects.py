@@ -220,6 +220,15 @@ def cases():
     return found
 
 
+def edge(case, folder):
+    """Write a small project of cases/edges, with this project's templates, and return its folder."""
+    root = ROOT / "tests" / "cases" / "edges" / case
+    files = [path for path in sorted(root.rglob("*")) if path.is_file()]
+    return write_project(
+        folder, {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    )
+
+
 def built(root, name, **given):
     """Return one report of a project, its inputs set as `given`."""
     (found,) = builder.build(root, [name], given)

@@ -15,7 +15,17 @@ import numpy as np
 
 from ledger.declarations.csv import Csv, CsvTable, decode, excerpt, quoted, table
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.values import EXACT, NA, Values, texts, utf16_length
+from ledger.values import (
+    EXACT,
+    NA,
+    SMALLEST,
+    TOO_SMALL,
+    TOO_SMALL_HINT,
+    Values,
+    is_too_small,
+    texts,
+    utf16_length,
+)
 from ledger.xlsx.limits import MAX_KEY, MAX_TEXT
 
 if TYPE_CHECKING:
@@ -268,7 +278,9 @@ def _typed(rows: CsvTable, field: Field, problems: Problems) -> Values:
         matches = _GRAMMAR[field.kind].fullmatch
         numbers = np.array([float(cell) if matches(cell) else np.nan for cell in cells])
         low, high = _bounds(field)
-        suspects = np.flatnonzero(~((numbers >= low) & (numbers <= high))).tolist()
+        is_inside = (numbers >= low) & (numbers <= high)
+        # A 0 may be what Python made of 1e-400.
+        suspects = np.flatnonzero(~is_inside | (np.abs(numbers) < SMALLEST)).tolist()
         typed = numbers + 0.0  # which makes -0.0, unknown to spreadsheets, 0.0
         blank = np.isnan(numbers)
     for row in suspects:
@@ -298,6 +310,8 @@ def _mistake(field: Field, cell: str) -> tuple[str, str] | None:
         return f"{excerpt(cell)} is beyond {limit} (2^53), up to which integers are exact", ""
     if np.isinf(number):
         return f"{excerpt(cell)} is beyond the largest number, 1.797e308", ""
+    if is_too_small(cell):
+        return f"{excerpt(cell)} {TOO_SMALL}", TOO_SMALL_HINT
     if field.minimum is not None and number < field.minimum:
         return f"{excerpt(cell)} is below the minimum {field.minimum}", ""
     if field.maximum is not None and number > field.maximum:

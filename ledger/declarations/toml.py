@@ -5,6 +5,7 @@ An error of pydantic becomes a problem at the file's own keys, in an author's wo
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ from ledger.declarations.model import (
 from ledger.declarations.positions import locate
 from ledger.declarations.project import PROJECT_FILE, VERSION, packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.values import UNWRITABLE
+from ledger.values import UNWRITABLE, is_too_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -213,7 +214,7 @@ class _TomlReader:
         try:
             data = find(self.root, file, self.where).read_bytes()
             text = data.decode().removeprefix("\ufeff")
-            content = tomllib.loads(text)
+            content = tomllib.loads(text, parse_float=_number)
         except OSError as error:
             self.problems.add(f"cannot be read: {error.strerror}", Place(file))
         except UnicodeDecodeError as error:
@@ -241,6 +242,11 @@ class _TomlReader:
         except ValidationError as error:
             self.problems.found += _mistakes(error, content, kind, file)
             return None
+
+
+def _number(text: str) -> float:
+    """Return a number of TOML; one that Python takes for 0 becomes its least one, which is refused later."""
+    return math.ulp(0.0) if float(text) == 0 and is_too_small(text) else float(text)
 
 
 def _not_toml(message: str, text: str, file: str) -> tuple[str, Place]:

@@ -4,52 +4,66 @@ Round half to even, where a tie is anything within 1e-12 of one (relative, at mo
 A number format cannot do this: engines round it differently, and none has binary or significant digits.
 
 A rule is lowered to a ladder: rows of start, scale, power and suffix, which print every number.
-`k` is the last row whose start is at most |x|*nearly, `y` is |x|/scale*power, `n` is y rounded half to even.
-The text is n/power, or n as a decimal of fixed places, and the suffix.
+`k` is the last row whose start is at most sqrt(|x|)*2^511, `y` is |x|/scale*power, `n` is y rounded half to
+even, over power where no zeros are kept.
+The text is n as it is, or n as a decimal of fixed places, and the suffix.
 Starts are rounding boundaries, so that the prefix is chosen after rounding.
-`nearly` is 1 + 1e-12 times what makes the smallest start near 1, for IronCalc finds numbers to within 2e-16.
+Roots are compared because IronCalc takes numbers within 2e-16 of each other for one: those of all numbers
+that a spreadsheet has lie between 1 and 2^1023, and a root is the same in every engine.
+
+The first row prints 0, and what is below 1 keeps its digits: by a smaller prefix where the unit takes one,
+else as decimals, below 1e-6 scientific.
 Above 10^12 (10^14/10^places if that is less) a number is scientific, for there LibreOffice loses a digit;
 integers are from 10^15 on, and only the fraction of a number above 10^14 may round differently there.
-Scientific text reaches from 1e-30 to 1e275; from 1e30 on only every fifth decade has a row.
+Exponents beyond 36 are multiples of three, with up to three digits before the point: a row for every power
+of ten would double the workbook's table.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ledger.errors import LedgerError, Problem, near
 from ledger.language import units
-from ledger.values import DIV0, ERROR_NAMES, NA, NUM, Values, plain
+from ledger.values import DIV0, ERROR_NAMES, NA, NUM, SMALLEST, Mask, Values, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from ledger.language.units import Unit
 
 
-_EXPONENTS = (*range(-30, 30), *range(30, 276, 5))
+_ZERO, _TEN, _MILLI = Fraction(0), Fraction(10), Fraction(1, 1000)
+_NO_PREFIX = ((Fraction(1), ""),)
 _LARGEST, _EXACT_DIGITS, _INTEGER_DIGITS = 12, 14, 15
-# n/power prints without an exponent in every engine from 0.0001 on.
-_PLAIN_PLACES = 4
 _TAIL_PLACES = 3
-_TEN = Fraction(10)
-_LIMIT = _TEN**307
-_NEARLY = 1 + Fraction(1, 10**12)
-# Puts the round number below a row, although |x| is compared times `nearly`.
-_BEYOND = 1 + Fraction(15, 10**13)
-_BELOW = 1 + Fraction(5, 10**13)
-_STEPPED = {
-    "si": (units.DECIMAL_PREFIXES, frozenset({"B", "bit", "FLOP", "Hz", "1"})),
-    "iec": (units.BINARY_PREFIXES, frozenset({"B", "bit"})),
-}
+# The smallest power of ten that is printed as a decimal.
+_DECIMAL = -6
+# From here down n is in thousandths: below 0.0001 engines print an exponent.
+_THOUSANDTHS = -4
+_EVERY = 36
+# Numbers of doubles: the smallest of a spreadsheet, the first that is none, one that leaves room to multiply.
+_LOW, _HIGH, _WIDE = Fraction(SMALLEST), Fraction(2) ** 1024, _TEN**300
+_LIFT = 511
+# How much of a number, and of its last digit, a tie is wide; to MATCH two numbers are one within 1e-14.
+_WIDTH, _LAST_WIDTH, _LEAST_WIDTH = Fraction(1, 10**12), Fraction(1, 10**6), Fraction(3, 10**14)
+# Puts a round number below a row, or above the start of one.
+_BEYOND, _BELOW = 1 + Fraction(5, 10**13), 1 - Fraction(5, 10**13)
+# The units of an author that take smaller prefixes, too: nobody has a millieuro.
+_METRIC = frozenset({
+    "m", "g", "A", "K", "mol", "cd", "N", "Pa", "J", "W", "C", "V", "F", "Ω", "S", "Wb", "T", "H",
+    "lm", "lx", "Bq", "Gy", "Sv", "kat", "L", "l", "eV", "Wh",
+})  # fmt: skip
+_METRIC_PREFIXES = (*units.TIME_PREFIXES[:-1], *units.DECIMAL_PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +81,7 @@ class DisplayRule:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of a ladder: from |x|*nearly = start on, a number is n/power units of `scale`."""
+    """A row of a ladder: from sqrt(|x|)*2^511 = start on, a number is n/power units of `scale`."""
 
     start: float
     scale: float
@@ -75,98 +89,134 @@ class Step:
     suffix: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ladder:
     """The rows that print a number; no rows print text and truth values.
 
-    With `keep_zeros` n is a decimal of `places` places, else n/power is printed without trailing zeros.
+    With `keep_zeros` n is a decimal of `places` places, else it is printed without trailing zeros.
+    In the rows `thousandths`, which are counted from 1, n is in thousandths.
+    Each is made once, so that two need not be compared row by row.
     """
 
     steps: tuple[Step, ...]
-    nearly: float = 1.0
     places: int = 0
     keep_zeros: bool = False
+    thousandths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _ExactStep:
-    """A step in exact numbers of the unit that is printed."""
+    """A step in exact numbers of the unit that is printed: its first number is `begin`.
 
-    start: Fraction
+    Numbers that the row below rounds up to `begin` belong to it, or those from `start` on.
+    """
+
+    begin: Fraction
     scale: Fraction
     power: int
-    suffix: str = ""
+    suffix: str
+    start: Fraction | None = None
 
 
 def ladder(rule: DisplayRule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit] = units.ATOMS) -> Ladder:
     """Return the ladder that prints numbers in `unit`, which is written `unit_text`, by `rule`."""
     if rule.kind == "text":
         return Ladder(())
-    return _known(rule, unit, unit_text) if atoms is units.ATOMS else _ladder(rule, unit, unit_text, atoms)
-
-
-@cache
-def _known(rule: DisplayRule, unit: Unit, unit_text: str) -> Ladder:
-    """Return a ladder in units that nobody declared, made once."""
-    return _ladder(rule, unit, unit_text, units.ATOMS)
-
-
-def _ladder(rule: DisplayRule, unit: Unit, unit_text: str, atoms: Mapping[str, Unit]) -> Ladder:
-    """Return a ladder in the units of an author; raise LedgerError for a unit of another dimension."""
     text = "%" if rule.kind == "percent" else rule.unit
     target = units.parse(text or unit_text, atoms)
-    if rule.kind in _STEPPED:
-        rows, target = _prefixed_rows(rule, text or unit_text, atoms)
-    else:
-        rows = _plain_rows(rule, _suffix("", text))
+    named: tuple[tuple[Fraction, str], ...] = ()
+    if rule.kind in {"si", "iec"}:
+        prefixes, text = _prefixes(rule, text or unit_text, atoms)
+        named = tuple((scale, _suffix(prefix, text)) for scale, prefix in prefixes)
+        target = units.parse(text, atoms)
     times = units.factor(unit, target)
     if times is None:
         what = f"display {str(rule)!r} prints {units.spell(target)}, the value is in {units.spell(unit)}"
         raise LedgerError(Problem(what, hint="name a unit of the same dimension, or none"))
-    keep_zeros = rule.kind in {"fixed", "percent", "scientific"}
-    return _made(tuple(rows), times, rule.digits if keep_zeros else 0, keep_zeros=keep_zeros)
+    return _ladder(rule.kind, rule.digits, named, _suffix("", text), times)
 
 
 @cache
-def _made(rows: tuple[_ExactStep, ...], times: Fraction, places: int, *, keep_zeros: bool) -> Ladder:
-    """Return the ladder of exact rows for values of which `times` make the printed unit."""
-    lift = times / min(rows[1].scale, Fraction(1))
-    steps = (_step(row, times, lift, keep_zeros=keep_zeros) for row in rows)
-    nearly = float(f"{float(lift * _NEARLY):.15g}")  # Excel cuts a longer literal
-    return Ladder(tuple(each for each in steps if each), nearly, places, keep_zeros)
+def _ladder(
+    kind: str, digits: int, named: tuple[tuple[Fraction, str], ...], suffix: str, times: Fraction
+) -> Ladder:
+    """Return the ladder of a kind for values of which `times` make one of the printed unit, made once.
+
+    `named` holds the scale and the suffix of each prefix, the smallest first; a kind without them has none.
+    """
+    low, high = _LOW * times, _HIGH * times
+    if named:
+        rows = _prefixed_rows(digits, named, suffix, low, high)
+    else:
+        rows = _plain_rows(kind, digits, suffix, low, high)
+    starts = _starts(rows)
+    ends = [*starts[1:], high]
+    reached = [
+        (row, max(start, low) if start else start)
+        for row, start, end in zip(rows, starts, ends, strict=True)
+        if not start or (low < end and start < high)
+    ]
+    keep_zeros = kind in {"fixed", "percent", "scientific"}
+    steps = tuple(_step(row, start, times, keep_zeros=keep_zeros) for row, start in reached)
+    small = (k for k, (row, _) in enumerate(reached, 1) if (row.scale, row.suffix) == (_MILLI, suffix))
+    return Ladder(steps, digits if keep_zeros else 0, keep_zeros, tuple(small))
 
 
-def _step(row: _ExactStep, times: Fraction, lift: Fraction, *, keep_zeros: bool) -> Step | None:
-    """Return a row for values of which `times` make the printed unit, None if it is no row of doubles."""
-    start, scale, power = row.start / times * lift, row.scale / times, Fraction(row.power)
-    if keep_zeros:  # multiply where that is exact: x*100, not x/0.01
-        power, scale = map(Fraction, (power / scale).as_integer_ratio())
-    if start and not all(1 / _LIMIT < each < _LIMIT for each in (start, scale, power)):
-        return None
-    return Step(float(start), float(scale), float(power), row.suffix)
+def _starts(rows: Sequence[_ExactStep]) -> list[Fraction]:
+    """Return where each row starts: where the row below rounds a number up to its first one."""
+    found = [_ZERO]
+    for below, row in pairwise(rows):
+        last = below.scale / below.power
+        border = row.begin - last / 2
+        width = max(min(_WIDTH * border, _LAST_WIDTH * last), _LEAST_WIDTH * border)
+        found.append(border - width if row.start is None else row.start)
+    return found
 
 
-@cache
-def _plain_rows(rule: DisplayRule, suffix: str) -> list[_ExactStep]:
+def _step(row: _ExactStep, start: Fraction, times: Fraction, *, keep_zeros: bool) -> Step:
+    """Return a row for values of which `times` make one of the printed unit."""
+    scale, power = row.scale / times, Fraction(row.power)
+    if keep_zeros:
+        # Multiply where that is exact: x*100, not x/0.01.
+        parts = (power / scale).as_integer_ratio()
+        if max(parts) < _WIDE:
+            power, scale = map(Fraction, parts)
+        elif scale < 1 / _WIDE:
+            power, scale = power / scale / _WIDE, 1 / _WIDE
+    root = math.sqrt(float(start / times)) * 2.0**_LIFT
+    return Step(root, float(scale), float(power), row.suffix)
+
+
+def _plain_rows(kind: str, digits: int, suffix: str, low: Fraction, high: Fraction) -> list[_ExactStep]:
     """Return the rows of a kind without prefixes: one up to its largest number, then the scientific ones."""
-    power = tail_power = 10**rule.digits
-    match rule.kind:
-        case "integer":
-            limit, tail_power = _TEN**_INTEGER_DIGITS * _BELOW, 10**_TAIL_PLACES
+    power = 10**digits
+    zero = _ExactStep(_ZERO, Fraction(1), power, suffix)
+    match kind:
         case "scientific":
-            limit = _TEN ** _EXPONENTS[0]
-        case _:
-            limit = _TEN ** min(_LARGEST, _EXACT_DIGITS - rule.digits) * _BEYOND
-    return [_ExactStep(_TEN * 0, Fraction(1), power, suffix), *_tail(limit, tail_power, suffix)]
+            # Exponents there are multiples of three: one of them is below twice the smallest number.
+            first, *others = _scientific_rows(low / 500, high, power, suffix)
+            return [zero, replace(first, start=low), *others]
+        case "integer":
+            limit = _TEN**_INTEGER_DIGITS
+            return [zero, *_tail(limit, limit * _BELOW, high, 10**_TAIL_PLACES, suffix)]
+    limit = _TEN ** min(_LARGEST, _EXACT_DIGITS - digits)
+    return [zero, *_tail(limit, limit * _BEYOND, high, power, suffix)]
 
 
-def _tail(limit: Fraction, power: int, suffix: str) -> list[_ExactStep]:
-    """Return the scientific rows from `limit` on."""
-    first = max(e for e in _EXPONENTS if _TEN**e <= limit)
-    starts = {first: limit}
-    for below, e in pairwise(e for e in _EXPONENTS if e >= first):
-        starts[e] = _TEN**e - _TEN**below / (2 * power)
-    return [_ExactStep(start, _TEN**e, power, f"e{e}{suffix}") for e, start in starts.items()]
+def _scientific_rows(low: Fraction, high: Fraction, power: int, suffix: str) -> list[_ExactStep]:
+    """Return the scientific rows that begin between two numbers."""
+    first, last = (
+        math.floor(math.log10(each.numerator) - math.log10(each.denominator)) for each in (low, high)
+    )
+    exponents = (e for e in range(first - 1, last + 2) if abs(e) <= _EVERY or e % 3 == 0)
+    return [_ExactStep(_TEN**e, _TEN**e, power, f"e{e}{suffix}") for e in exponents if low <= _TEN**e < high]
+
+
+def _tail(limit: Fraction, start: Fraction, high: Fraction, power: int, suffix: str) -> list[_ExactStep]:
+    """Return the scientific rows of large numbers, from `start` on, which is all but `limit`."""
+    e = len(str(math.floor(limit))) - 1
+    first = _ExactStep(limit, _TEN**e, power, f"e{e}{suffix}", start)
+    return [first, *_scientific_rows(_TEN ** (e + 1), high, power, suffix)]
 
 
 def _suffix(prefix: str, text: str) -> str:
@@ -175,26 +225,30 @@ def _suffix(prefix: str, text: str) -> str:
     return bare if not prefix and bare.startswith(("%", "/")) else f" {prefix}{bare}".rstrip()
 
 
-def _prefixed_rows(rule: DisplayRule, text: str, atoms: Mapping[str, Unit]) -> tuple[list[_ExactStep], Unit]:
-    """Return the rows of `si` or `iec`, in the unit without prefixes of `text`, and that unit."""
-    name, exponent, stem = _stem(text)
-    prefixes, takers = _STEPPED[rule.kind]
-    if rule.kind == "iec" and (name not in takers or exponent != 1):
-        what = f"display {str(rule)!r} is for bytes and bits, not for {text!r}"
-        raise LedgerError(Problem(what, hint="write 'si' for powers of 1000"))
-    if rule.kind == "si" and name == "s" and exponent == 1:
-        prefixes = units.TIME_PREFIXES
-    elif exponent != 1 or (name not in takers and name in units.ATOMS):
-        prefixes = ((Fraction(1), ""),)
-    named = [(scale, _suffix(prefix, stem)) for scale, prefix in prefixes]
-    tail = _tail(named[-1][0] * _TEN**_LARGEST * _BEYOND, 10 ** (rule.digits - 1), _suffix("", stem))
-    return [*_decades(named, rule.digits, _suffix("", stem)), *tail], units.parse(stem, atoms)
+def _prefixes(
+    rule: DisplayRule, text: str, atoms: Mapping[str, Unit]
+) -> tuple[tuple[tuple[Fraction, str], ...], str]:
+    """Return the prefixes of `si` or `iec` for a unit, the smallest first, and its text without prefixes."""
+    name, exponent, stem = _stem(text, atoms)
+    if rule.kind == "iec":
+        if name not in {"B", "bit"} or exponent != 1:
+            what = f"display {str(rule)!r} is for bytes and bits, not for {text!r}"
+            raise LedgerError(Problem(what, hint="write 'si' for powers of 1000"))
+        return units.BINARY_PREFIXES, stem
+    if exponent != 1:
+        return _NO_PREFIX, stem
+    if name == "s":
+        return units.TIME_PREFIXES, stem
+    if name in _METRIC:
+        return _METRIC_PREFIXES, stem
+    is_prefixed = name in {"B", "bit", "FLOP", "Hz", "1"} or name not in units.ATOMS
+    return units.DECIMAL_PREFIXES if is_prefixed else _NO_PREFIX, stem
 
 
-def _stem(text: str) -> tuple[str, int, str]:
+def _stem(text: str, atoms: Mapping[str, Unit]) -> tuple[str, int, str]:
     """Return the first atom without its prefix, its exponent, and the whole text without prefixes."""
     found = units.factors(text)
-    stems = [units.STEMS.get(each.name, each.name) for each in found]
+    stems = [units.STEMS.get(each.name) or _own_stem(each.name, atoms) for each in found]
     written = ""
     for each, stem in zip(found, stems, strict=True):
         operator = "/" if each.divides else "*" if written else ""
@@ -202,32 +256,49 @@ def _stem(text: str) -> tuple[str, int, str]:
     return (stems[0], found[0].exponent, written) if found else ("1", 1, "")
 
 
-def _first_rows(smallest: tuple[Fraction, str], digits: int, suffix: str) -> list[_ExactStep]:
-    """Return the rows from 0 to 1 of the smallest prefix; 0 itself has none."""
-    scale, name = smallest
-    plain = 10 ** min(digits - 1, _PLAIN_PLACES)
-    rows = [_ExactStep(_TEN * 0, Fraction(1), plain, suffix)]
-    if scale < 1:
-        rows.append(_ExactStep(scale / plain, scale, plain, name))
-    if digits - 1 > _PLAIN_PLACES:
-        rows.append(_ExactStep(scale / 1000, scale, 10 ** (digits - 1), name))
-    return rows
+def _own_stem(name: str, atoms: Mapping[str, Unit]) -> str:
+    """Return an author's unit without its prefix: their mJ is counted in their J."""
+    prefix, stem = name[:1], name[1:]
+    if stem in _METRIC and stem in atoms:
+        whole = atoms[stem]
+        for scale, each in _METRIC_PREFIXES:
+            if each == prefix and atoms[name] == replace(whole, scale=whole.scale * scale):
+                return stem
+    return name
 
 
-def _decades(named: Sequence[tuple[Fraction, str]], digits: int, bare: str) -> list[_ExactStep]:
-    """Return a row per prefix and decade, so that `digits` stay; whole units are never shortened."""
-    rows = _first_rows(named[0], digits, bare)
-    for index, (scale, suffix) in enumerate(named):
-        power, decade = 10 ** (digits - 1), 10
-        if index:
-            start = scale - rows[-1].scale / (2 * rows[-1].power)
-            rows.append(_ExactStep(start, scale, power, suffix))
-        ratio = named[index + 1][0] / scale if index + 1 < len(named) else None
-        while power > 1 and (ratio is None or decade < ratio):
-            start = scale * (decade - Fraction(1, 2 * power))
-            power, decade = power // 10, decade * 10
-            rows.append(_ExactStep(start, scale, power, suffix))
-    return rows
+def _prefixed_rows(
+    digits: int, named: Sequence[tuple[Fraction, str]], bare: str, low: Fraction, high: Fraction
+) -> list[_ExactStep]:
+    """Return the rows of `si` and `iec`: 0, what is too small for a prefix, each prefix, what is large."""
+    smallest, power = named[0][0], 10 ** (digits - 1)
+    tiny = _scientific_rows(2 * low, min(smallest, _TEN**_DECIMAL), power, bare)
+    rows = [_ExactStep(_ZERO, Fraction(1), 1, bare)]
+    if tiny:
+        # A scale below the smallest number is none, so that three digits more keep those of its neighbours.
+        rows += [replace(tiny[0], begin=low, power=1000 * power, start=low), *tiny]
+    if smallest == 1:
+        rows += _decimal_rows(digits, bare)
+    rows += _decades(named, digits)
+    limit = named[-1][0] * _TEN**_LARGEST
+    return [*rows, *_tail(limit, limit * _BEYOND, high, power, bare)]
+
+
+def _decimal_rows(digits: int, suffix: str) -> Iterator[_ExactStep]:
+    """Yield a row for each decade below 1, those below 0.001 in thousandths."""
+    for e in range(_DECIMAL, 0):
+        scale = _MILLI if e <= _THOUSANDTHS else Fraction(1)
+        yield _ExactStep(_TEN**e, scale, int(scale * _TEN ** (digits - 1 - e)), suffix)
+
+
+def _decades(named: Sequence[tuple[Fraction, str]], digits: int) -> Iterator[_ExactStep]:
+    """Yield a row per prefix and decade, so that `digits` stay; whole units are never shortened."""
+    above = [scale for scale, _ in named[1:]]
+    for (scale, suffix), end in zip_longest(named, above):
+        for place in range(digits):
+            begin = scale * 10**place
+            if end is None or begin < end:
+                yield _ExactStep(begin, scale, 10 ** (digits - 1 - place), suffix)
 
 
 #: The printed text of a blank cell, whose error code is NA.
@@ -235,7 +306,6 @@ BLANK = "—"
 _ERRORS = {DIV0: ERROR_NAMES[DIV0], NUM: ERROR_NAMES[NUM], NA: BLANK}
 _NEAR = 1e-12
 _TIE = 1e-6
-_LIFTED = 1e6
 _MAX_DIGITS = 9
 
 
@@ -348,6 +418,16 @@ def printed(by: Ladder, values: Values) -> list[str]:
     return texts
 
 
+def printed_as_0(by: Ladder, values: Values) -> Mask:
+    """Return the numbers that are not 0 and are printed as 0."""
+    none: Mask = np.zeros(len(values), dtype=np.bool_)
+    if not by.steps or values.data.dtype in {np.bool_, object}:
+        return none
+    data = np.where(values.codes() > 0, 0.0, values.data)
+    lost: Mask = (data != 0) & (_scaled(by, data)[2] == 0)
+    return lost
+
+
 def _numbers(by: Ladder, data: npt.NDArray[np.float64]) -> list[str]:
     """Return the text of each number; raise LedgerError for a ladder without rows, which prints none."""
     if not by.steps:
@@ -355,26 +435,25 @@ def _numbers(by: Ladder, data: npt.NDArray[np.float64]) -> list[str]:
             Problem("display 'text' does not print a number", hint="write 'integer' or 'fixed 2'")
         )
     k, _, n = _scaled(by, data)
-    powers = np.array([each.power for each in by.steps])[k]
     signs = np.where((data < 0) & (n > 0), "-", "").tolist()
     suffixes = [by.steps[each].suffix for each in k.tolist()]
     if by.keep_zeros:
         digits = [_decimal(int(each), by.places) for each in n.tolist()]
     else:
-        digits = [f"{each:.15g}" for each in (n / powers).tolist()]
+        shown = np.where(np.isin(k + 1, by.thousandths), n / 1000, n)
+        digits = [_short(each) for each in shown.tolist()]
     return [a + b + c for a, b, c in zip(signs, digits, suffixes, strict=True)]
 
 
 def _scaled(
     by: Ladder, data: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the row (from 0) that each number takes, the number in its unit, and that rounded."""
+    """Return the row (from 0) that each number takes, the number in its unit, and that as it is printed."""
     size = np.abs(data)
-    with np.errstate(over="ignore"):  # the last row has no end
-        k = np.searchsorted([each.start for each in by.steps], size * by.nearly, side="right") - 1
+    k = np.searchsorted([each.start for each in by.steps], np.sqrt(size) * 2.0**_LIFT, side="right") - 1
     powers = np.array([each.power for each in by.steps])[k]
     y = size / np.array([each.scale for each in by.steps])[k] * powers
-    return k, y, _half_even(y)
+    return k, y, _half_even(y) if by.keep_zeros else _half_even(y) / powers
 
 
 def helper_values(by: Ladder, values: Values) -> HelperValues:
@@ -402,6 +481,11 @@ def _decimal(n: int, places: int) -> str:
     return f"{whole}.{rest:0{places}d}" if places else str(whole)
 
 
+def _short(n: float) -> str:
+    """Return a number of at most 15 digits without trailing zeros and without an exponent."""
+    return f"{n:.15f}".rstrip("0") if 0 < n < 1 else f"{n:.15g}"
+
+
 def excel(by: Ladder, x: str, k: str, y: str, n: str, at: Ranges) -> tuple[str, str, str, str]:
     """Return the formulas of the cells `k`, `y`, `n` and of the text that prints the cell `x`.
 
@@ -414,16 +498,19 @@ def excel(by: Ladder, x: str, k: str, y: str, n: str, at: Ranges) -> tuple[str, 
     elif by.keep_zeros:
         digits = n
     else:
-        digits = f'SUBSTITUTE({n}/INDEX({at.powers},{k})&"",",",".")'
-    # IronCalc finds -1E-17 < 0 false, so it is asked in the unit of the smallest row.
-    sign = f"{x}<0" if by.nearly < _LIFTED else f"{x}*1E30<0"
+        digits = f'SUBSTITUTE({n}&"",",",".")'
+    if by.thousandths:
+        middle = (by.thousandths[0] + by.thousandths[-1]) // 2
+        digits = f'IF(ABS({k}-{middle})<2,"0.000"&MID({n}&"",3,15),{digits})'
     tie = f"ABS({y}-INT({y})-0.5)<=MIN({y}*1E-12,1E-6)"
+    # Not ROUND, which IronCalc takes of 15 digits, nor INT(y+0.5), which LibreOffice does.
+    rounded = f"IF({tie},2*INT((INT({y})+1)/2),INT({y})+IF({y}-INT({y})>0.5,1,0))"
     return (
-        _unless_error(x, f"MATCH(ABS({x})*{str(by.nearly).upper()},{at.starts})"),
+        _unless_error(x, f"MATCH(SQRT(ABS({x}))*2^{_LIFT},{at.starts})"),
         f"ABS({x})/INDEX({at.scales},{k})*INDEX({at.powers},{k})",
-        # Not ROUND, which IronCalc takes of 15 digits, nor INT(y+0.5), which LibreOffice does.
-        f"IF({tie},2*INT((INT({y})+1)/2),INT({y})+IF({y}-INT({y})>0.5,1,0))",
-        f'IF(ISTEXT({k}),{k},IF(AND({sign},{n}>0),"-","")&{digits}&INDEX({at.suffixes},{k}))',
+        rounded if by.keep_zeros else f"{rounded}/INDEX({at.powers},{k})",
+        # IronCalc finds -1E-17 < 0 false, but not SIGN(-1E-17)*5 < 0.
+        f'IF(ISTEXT({k}),{k},IF(SIGN({x})*{n}<0,"-","")&{digits}&INDEX({at.suffixes},{k}))',
     )
 
 

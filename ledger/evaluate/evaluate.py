@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ledger.declarations import scenario
 from ledger.display import rules
-from ledger.evaluate.findings import ValueFinding, findings_of
+from ledger.evaluate.findings import ValueFinding, findings_of, printed_findings
 from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows, row_id
 from ledger.language.expr import Expr, Literal, fold
 from ledger.language.targets.numpy import WORDS, literal
@@ -105,6 +105,10 @@ def evaluate(
         elif sheet.where is not None:
             at = replace(sheet.place, keys=(*sheet.place.keys, "where"))
             problems.add(f"no row of sheet {name!r} passes its filter", at)
+    for view in plan.views:
+        if view.sheet in sheets:
+            of = sheets[view.sheet]
+            findings += printed_findings(view, plan.sheets[view.sheet], of.ids, of.values)
     return Result(tables, sheets, tuple(findings))
 
 

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from ledger.errors import LedgerError, Place, Problem, Problems, near
-from ledger.values import EXACT, UNWRITABLE
+from ledger.values import EXACT, TOO_SMALL, TOO_SMALL_HINT, UNWRITABLE, is_too_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -328,6 +328,8 @@ class _ExpressionReader:
             case int() if abs(value) > EXACT:
                 what = f"{self.text(node)} is beyond 2**53, where whole numbers stop being exact"
                 return self.wrong(node, what)
+            case float() if is_too_small(ast.get_source_segment(self.source, node) or "0"):
+                return self.wrong(node, f"{self.text(node)} {TOO_SMALL}", TOO_SMALL_HINT)
             case int() | float() if abs(value) < float("inf"):
                 return Literal(float(value), start=start)
         return self.wrong(node, f"{self.text(node)} is not a number every engine shares")

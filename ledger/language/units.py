@@ -26,7 +26,7 @@ BINARY_PREFIXES = tuple(
     (Fraction(2) ** (10 * i), name) for i, name in enumerate(("", "Ki", "Mi", "Gi", "Ti", "Pi"))
 )
 #: Prefixes of the second, the smallest first.
-TIME_PREFIXES = tuple((Fraction(10) ** e, name) for e, name in ((-9, "n"), (-6, "µ"), (-3, "m"), (0, "")))
+TIME_PREFIXES = tuple((Fraction(10) ** (3 * i), name) for i, name in enumerate((*"fpnµm", ""), -5))
 
 _OPERATOR = re.compile(r"\s*([*·/])\s*")
 _FACTOR = re.compile(r"([^\s^]+)(?:\^(-?\d{1,2}))?")
@@ -118,7 +118,7 @@ def _families() -> Iterator[tuple[str, dict[str, Unit]]]:
     yield "FLOP", _prefixed("FLOP", Unit((("FLOP", 1),)), DECIMAL_PREFIXES)
     yield "Hz", _prefixed("Hz", Unit((("s", -1),)), DECIMAL_PREFIXES)
     micro = Fraction(1, 10**6)
-    small = (*TIME_PREFIXES, (micro, "u"), (micro, "μ"), (Fraction(1, 10**12), "p"))
+    small = (*TIME_PREFIXES, (micro, "u"), (micro, "μ"))
     long = {"min": Unit(second.dimension, Fraction(60)), "h": Unit(second.dimension, Fraction(3600))}
     yield "s", _prefixed("s", second, small) | long
     yield "1", {"1": COUNT, "%": Unit((), Fraction(1, 100))}

@@ -42,7 +42,7 @@ from ledger.plan.plan import (
     RowId,
     RowKey,
 )
-from ledger.values import EXACT, number_text
+from ledger.values import EXACT, SMALLEST, TOO_SMALL, TOO_SMALL_HINT, is_too_small, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -290,6 +290,8 @@ def checked(name: str, value: float | str, kind: Kind, place: Place) -> float | 
     number = float(str(value))  # which makes a whole number of 400 digits infinite, where float(value) fails
     if not math.isfinite(number):
         raise LedgerError(Problem(f"{name!r} is a finite number, not {number}", place))
+    if 0 < abs(number) < SMALLEST:
+        raise LedgerError(Problem(f"{name} = {number} {TOO_SMALL}", place, TOO_SMALL_HINT))
     if kind.whole and not (number.is_integer() and abs(value) <= EXACT):
         raise LedgerError(Problem(f"{name!r} is a whole number up to 2**53, not {value!r}", place))
     return number
@@ -306,6 +308,8 @@ def from_text(text: str, kind: Kind, place: Place) -> float | str:
         raise LedgerError(Problem(f"{text!r} is not a number", place)) from None
     if not math.isfinite(number):
         raise LedgerError(Problem(f"{text!r} is not a finite number", place))
+    if is_too_small(text):
+        raise LedgerError(Problem(f"{text!r} {TOO_SMALL}", place, TOO_SMALL_HINT))
     if kind.whole and not (number.is_integer() and size <= EXACT):
         raise LedgerError(Problem(f"{text!r} is not a whole number up to 2**53", place))
     return number

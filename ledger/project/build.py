@@ -17,7 +17,7 @@ from ledger.declarations.toml import project, report_names
 from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Place, Problems, near, plural
 from ledger.evaluate.claims import ClaimFinding, claim_findings
-from ledger.evaluate.findings import INEXACT, KNIFE_EDGE, ValueFinding
+from ledger.evaluate.findings import DENORMAL, INEXACT, KNIFE_EDGE, PRINTED_AS_0, ValueFinding
 from ledger.project import stamp
 from ledger.project.publish import UNCHANGED, WRITTEN, locked, publish
 from ledger.project.reports import evaluate_reports, raise_located
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 16
 _ERROR_VALUE, _FAILED = "error value", "failed claim"
+_ADJECTIVES = (INEXACT, DENORMAL, PRINTED_AS_0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,11 +247,11 @@ def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str], told: Mapping[s
 
 def _counts(result: BuildResult) -> str:
     """Return how many files were written and unchanged, and how many cells to look at."""
-    totals = dict.fromkeys((KNIFE_EDGE, INEXACT, _ERROR_VALUE, _FAILED), 0)
+    totals = dict.fromkeys((KNIFE_EDGE, *_ADJECTIVES, _ERROR_VALUE, _FAILED), 0)
     for finding in (each for found in result.findings.values() for each in found):
         totals[finding.what if finding.what in totals else _ERROR_VALUE] += finding.rows
     totals[_FAILED] = sum(bool(each.failed) for found in result.claims.values() for each in found)
     became = list(result.files.values())
     files = [f"{became.count(word)} {word}" for word in (WRITTEN, UNCHANGED)]
-    cells = [f"{count} {word if word == INEXACT else plural(count, word)}" for word, count in totals.items()]
+    cells = [f"{n} {word if word in _ADJECTIVES else plural(n, word)}" for word, n in totals.items()]
     return ", ".join((*files, *cells))

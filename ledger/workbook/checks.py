@@ -7,7 +7,7 @@ nothing with MATCH in an array of one element: none of these is used here over a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -273,17 +273,16 @@ class _ChecksWriter:
         words = StyledCell(self.styles.number("verdict", kind="text"), verdict.text, verdict.formula)
         bands = [row(1, {1: title}, 22), row(_VERDICT, {1: words}, 24), *self.totals(sections, totals)]
         bands += [band for section in sections for band in self.lines(section, widths)]
-        names = sections[-1]
-        header = names.first - 1
-        headers = tuple(self.say(word) for _, word in sorted(names.topic.heads.items()))
         lines = [each for section in sections for each in enumerate(section.lines, section.first)]
         page = Page(
             CHECKS, tuple(bands), widths,
             links={(number, NAME): home.replace("$", "") for number, (_, home) in lines},
-            rules=self.rules(sections, verdict),
-            table=SheetTable(f"{CHECKS}_rows", headers, header, names.last),
-            fold=names.first if header <= _FREEZE_WITHIN else 0, repeat=(header, header), width=STATUS,
+            rules=self.rules(sections, verdict), width=STATUS,
         )  # fmt: skip
+        # A report of ids alone has no name to compare.
+        for section in sections:
+            if section.topic is _NAMES:
+                page = self.with_table(page, section)
         claims = {
             (claim.sheet, claim.name): (f"{CHECKS}!{cell(STATUS, number)}", str(cells[STATUS].value))
             for section in sections
@@ -294,8 +293,16 @@ class _ChecksWriter:
         }
         return Checks(page, f"{CHECKS}!{cell(1, _VERDICT)}", verdict, claims)
 
+    def with_table(self, page: Page, names: _Section) -> Page:
+        """Return the page with the lines of the names as a table, its heads on each printed page."""
+        header = names.first - 1
+        headers = tuple(self.say(word) for _, word in sorted(names.topic.heads.items()))
+        table = SheetTable(f"{CHECKS}_rows", headers, header, names.last)
+        fold = names.first if header <= _FREEZE_WITHIN else 0
+        return replace(page, table=table, fold=fold, repeat=(header, header))
+
     def sections(self) -> list[_Section]:
-        """Return the sections of the page: the order of rows, the claims, the names."""
+        """Return the sections of the page that have lines: the order of rows, the claims, the names."""
         orders = [region for region in self.layout.regions if region.kind != BLOCK]
         claims = [(claim, self.layout.region(claim.sheet, claim.name)) for claim in self.plan.claims]
         first = _TOTALS + 4 + bool(orders) + bool(claims)
@@ -310,7 +317,7 @@ class _ChecksWriter:
         )  # fmt: skip
         found: list[_Section] = []
         for topic, lines in topics:
-            if lines or topic is _NAMES:
+            if lines:
                 written = tuple((write(number), home) for number, (write, home) in enumerate(lines, first))
                 found.append(_Section(topic, written, first))
                 first = found[-1].last + 3
@@ -420,7 +427,8 @@ class _ChecksWriter:
 
     def verdict(self, sections: Sequence[_Section], totals: Sequence[tuple[float, str]]) -> Verdict:
         """Return the verdict: what differs comes before what fails, and that before what moved."""
-        count = sum(int(float(str(cells[COUNT].value))) for cells, _ in sections[-1].lines)
+        lines = [cells for section in sections[-1:] for cells, _ in section.lines]
+        count = sum(int(float(str(cells[COUNT].value))) for cells in lines)
         same, moved = self.say("all same").format(count=f"{count:,}"), self.say("some moved")
         text, formula = same, f'"{same}"'
         last = _TOTALS + len(sections) - 1
@@ -438,7 +446,7 @@ class _ChecksWriter:
         label, number = self.styles.number("name"), self.styles.number("total", "#,##0")
         last = _TOTALS + len(sections)
         words = [*(section.topic.total for section in reversed(sections)), "red lines"]
-        every = "+".join(cell(NAME, at) for at in range(_TOTALS, last))
+        every = "+".join(cell(NAME, at) for at in range(_TOTALS, last)) or "0"
         counts = [*reversed(totals), (sum(value for value, _ in totals), every)]
         for at, (word, count) in enumerate(zip(words, counts, strict=True), _TOTALS):
             yield row(at, {SHEET: StyledCell(label, self.say(word)), NAME: StyledCell(number, *count)})

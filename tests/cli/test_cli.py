@@ -90,7 +90,8 @@ def test_build_says_on_stdout_what_it_wrote_and_on_stderr_how_it_went(root, caps
     code, out, err = run(capsys, "build", "a")
     assert (code, out) == (0, [f"written    reports/a/{name}" for name in OUTPUTS])
     assert re.fullmatch(
-        r"5 written, 0 unchanged, 0 knife-edges, 0 inexact, 0 error values, 0 failed claims in \d+\.\d s",
+        r"5 written, 0 unchanged, 0 knife-edges, 0 inexact, 0 denormal, 0 printed as 0, "
+        r"0 error values, 0 failed claims in \d+\.\d s",
         err[-1],
     )
     assert written(root / "reports" / "a") == list(OUTPUTS)

@@ -319,8 +319,8 @@ tables = st.lists(
     st.tuples(
         st.text(characters),
         st.integers(-(2**53), 2**53),
-        st.floats(allow_nan=False, allow_infinity=False),
-        st.none() | st.floats(allow_nan=False, allow_infinity=False),
+        st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False),
+        st.none() | st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False),
     ),
     min_size=1,
 )

@@ -38,6 +38,7 @@ BYTE, FLOP, SECOND = ("B", 1), ("FLOP", 1), ("s", 1)
         ("us", (SECOND,), Fraction(1, 10**6)),
         ("µs", (SECOND,), Fraction(1, 10**6)),
         ("ps", (SECOND,), Fraction(1, 10**12)),
+        ("fs", (SECOND,), Fraction(1, 10**15)),
         ("B^2", (("B", 2),), 1),
         ("kB^2", (("B", 2),), 10**6),
         ("s^-1", (("s", -1),), 1),

@@ -10,6 +10,7 @@ import pytest
 from checks import STATUS, cached, lines, red
 from openpyxl.utils.cell import coordinate_from_string
 
+from ledger import cli
 from ledger.display.words import said
 from ledger.errors import Place
 from ledger.evaluate.trace import Spot, dependents
@@ -365,3 +366,44 @@ def test_claim_that_fails_is_red(program, claimed):
 
 def test_open_xml_sdk_finds_no_error_in_claims(claimed):
     assert ooxml.validate(claimed.xlsx) == []
+
+
+@pytest.fixture(scope="module")
+def ids_only(tmp_path_factory):
+    """The workbook of a table whose CSV has ids and nothing else."""
+    return projects.workbook(
+        projects.built(projects.edge("21-ids-only", tmp_path_factory.mktemp("ids")), "r")
+    )
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("program", ENGINES, ids=lambda each: f"edges-21 {each}")
+def test_table_of_ids_alone_is_a_workbook_whose_rows_are_checked(program, ids_only):
+    engines.require(program)
+    got = ENGINES[program](engines.strip_cached(ids_only.xlsx))
+    assert projects.disagreements(ids_only, got) == {}
+    assert projects.printed(got["Printed"], 0) == [["id"], ["a"], ["b"]]
+    assert is_green(ids_only, got)
+    got = ENGINES[program](projects.edited(ids_only.xlsx, {ids_only.place("s/b/id"): "c"}))
+    assert moved(ids_only, got) == {"s"}
+    assert verdict(got) == said("some moved", "en")
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("program", ENGINES, ids=lambda each: f"edges-21 {each}")
+def test_sheet_without_a_name_is_a_workbook(program, tmp_path):
+    engines.require(program)
+    files = {"reports/it.toml": 'title = "nothing yet"\n[sheets.empty]\n'}
+    book = projects.workbook(projects.built(projects.write_project(tmp_path, files), "it"))
+    got = ENGINES[program](engines.strip_cached(book.xlsx))
+    assert projects.disagreements(book, got) == {}
+    assert is_green(book, got)
+
+
+@pytest.mark.parametrize("command", ["check --full", "review {}", "audit {}", "diff {0} {0}", "verify {}"])
+def test_every_command_takes_a_table_of_ids_alone(command, tmp_path):
+    """edges-21."""
+    root = projects.edge("21-ids-only", tmp_path)
+    assert projects.ledger(root, "build").code == cli.OK
+    ran = projects.ledger(root, *command.format("reports/r/r.xlsx").split())
+    assert (ran.code, ran.err) == (cli.OK, "")
