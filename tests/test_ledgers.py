@@ -428,6 +428,7 @@ def test_knife_edge_is_flagged_where_engines_may_differ(tmp_path):
         "knife-edge: all/edge/equal",
         "knife-edge: all/edge/fits",
         "knife-edge: all/edge/rest",
+        "printed as 0: all/edge/rest (view all)",
     ]
     engines.require("ironcalc")
     book = projects.workbook(report)

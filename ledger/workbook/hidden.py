@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 def display_page(layout: Layout, styles: Styles) -> Page:
-    """Return the page of all ladders, side by side: a row for each step, below the four heads of a ladder."""
+    """Return the page of all ladders, side by side: a row for each step, below the four heads of a ladder.
+
+    `from` is where a step starts, not of numbers but of their roots, which have less to reach over.
+    """
     head, plain = styles.number("head"), styles.number("helper")
     rows: dict[int, dict[int, StyledCell]] = {}
     for ladder in layout.ladders:
