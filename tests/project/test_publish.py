@@ -305,7 +305,7 @@ def test_a_build_waits_for_the_one_that_runs(books, tmp_path):
 # What locks where there is no flock: the real msvcrt is on Windows alone, and was not run.
 
 ON_WINDOWS = """
-import fcntl, os, sys, time, types
+import fcntl, os, sys, tempfile, time, types  # all that asks for the system when it is imported
 from pathlib import Path
 
 def locking(handle, mode, count):
