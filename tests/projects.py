@@ -22,6 +22,8 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.utils import get_column_letter
 
 from ledger import cli
+from ledger.declarations.files import ProjectFiles
+from ledger.declarations.toml import chosen, load, project
 from ledger.project import build as builder
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +33,13 @@ _FOLDERS = ("reports", "scenarios", "templates")
 def report_names(root=ROOT):
     """Return the names of the project's reports."""
     return sorted(path.stem for path in (root / "reports").glob("*.toml"))
+
+
+def load_reports(root, problems, *names):
+    """Return the named reports of a project, all if none is named; what is wrong with the others is noted."""
+    files = ProjectFiles(root)
+    where = project(files)
+    return load(files, where, chosen(files, where, names, problems), problems)
 
 
 def copy_project(folder):

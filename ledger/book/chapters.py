@@ -9,15 +9,37 @@ from ledger.book import inject
 from ledger.book.chapter import Block, Chapter, Value, read
 from ledger.book.media import markdown
 from ledger.book.render import EvaluatedReport, render_block
+from ledger.declarations.files import name_of
 from ledger.errors import LedgerError, Place, Problem, Problems, near_and_all
 from ledger.evaluate.trace import find, printed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
+    from ledger.declarations.files import ProjectFiles
+
 _HOW = "put <!-- ledger:begin REPORT/VIEW --> and <!-- ledger:end REPORT/VIEW --> around a table"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChapter:
+    """A chapter's file as it was read: its bytes, their hash, its markers, None if one of these is wrong."""
+
+    path: Path
+    name: str
+    data: bytes
+    digest: str
+    chapter: Chapter | None
+
+    @property
+    def reports(self) -> frozenset[str]:
+        """The reports that its markers name."""
+        if self.chapter is None:
+            return frozenset()
+        names = [*(each.name for each in self.chapter.blocks), *(each.path for each in self.chapter.values)]
+        return frozenset(name.partition("/")[0] for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +70,11 @@ class Draft:
         return inject.replaced(self.chapter, self.contents, self.values, overwrite)
 
 
-def chapter_files(root: Path, patterns: Sequence[str], problems: Problems) -> tuple[Path, ...]:
+def chapter_files(files: ProjectFiles, patterns: Sequence[str], problems: Problems) -> tuple[Path, ...]:
     """Return the files that the project calls chapters; a pattern without a file is a problem."""
     found: dict[Path, None] = {}
     for number, pattern in enumerate(patterns):
-        try:
-            matched = sorted(path for path in root.glob(pattern) if path.is_file())
-        except (ValueError, NotImplementedError):  # what Python says of "", "/x" and "a**"
-            matched = []
+        matched = files.matching(".", pattern)
         if not matched:
             at = Place("ledger.toml", keys=("chapters", number), offset=0)
             problems.add(f"no chapter matches {pattern!r}", at, "a pattern is relative to ledger.toml")
@@ -63,29 +82,41 @@ def chapter_files(root: Path, patterns: Sequence[str], problems: Problems) -> tu
     return tuple(found)
 
 
+def read_chapters(files: ProjectFiles, paths: Iterable[Path], problems: Problems) -> tuple[ReadChapter, ...]:
+    """Return chapters as they are; every marker that cannot be read is a problem."""
+    found: list[ReadChapter] = []
+    for path in paths:
+        name, data = name_of(files.root, path), files.content(path)
+        chapter = _chapter(name, data, problems) if b"ledger:" in data else None
+        found.append(ReadChapter(path, name, data, files.opened[name], chapter))
+    return tuple(found)
+
+
+def check_marked(chapters: Iterable[ReadChapter], problems: Problems) -> None:
+    """Add a problem if no chapter has a marker."""
+    if not any(each.reports for each in chapters):
+        problems.add("no marker in any chapter", Place("ledger.toml", keys=("chapters",)), _HOW)
+
+
 def pages(
-    root: Path,
-    files: Sequence[Path],
+    chapters: Iterable[ReadChapter],
     reports: Sequence[EvaluatedReport],
     known_reports: Sequence[str],
     problems: Problems,
 ) -> tuple[Draft, ...]:
-    """Return every chapter with markers, its blocks and values rendered; every wrong marker is a problem.
+    """Return every chapter that names a report, its blocks and values rendered; a wrong marker is a problem.
 
     Markers of known reports that are not among `reports` are left as they are.
     """
     evaluated = {each.plan.name: each for each in reports}
     content = _Content(evaluated, frozenset(known_reports) - evaluated.keys(), problems, {})
     found: list[Draft] = []
-    known = len(problems.found)
-    for path in files:
-        name, data = path.relative_to(root).as_posix(), path.read_bytes()
-        chapter = _chapter(name, data, problems) if b"ledger:" in data else None
-        if chapter is not None and (chapter.blocks or chapter.values):
-            blocks, values = (content.texts(name, of) for of in (chapter.blocks, chapter.values))
-            found.append(Draft(path, data, chapter, blocks, values))
-    if files and not found and len(problems.found) == known:
-        problems.add("no marker in any chapter", Place("ledger.toml", keys=("chapters",)), _HOW)
+    for each in chapters:
+        if each.chapter is not None and each.reports:
+            chapter = each.chapter
+            blocks, values = (content.texts(each.name, of) for of in (chapter.blocks, chapter.values))
+            if blocks or values:
+                found.append(Draft(each.path, each.data, chapter, blocks, values))
     return tuple(found)
 
 

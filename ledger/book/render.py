@@ -12,6 +12,7 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
 from ledger.book.media import MEDIA, WORDS, Medium
+from ledger.declarations.files import ProjectFiles
 from ledger.declarations.project import packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 
@@ -31,18 +32,22 @@ _UNDEFINED = re.compile(r"(?:'dict object' has no attribute )?'(\w+)'(?: is unde
 
 @dataclass(slots=True)
 class Templates:
-    """The folders that templates are looked for in, the project's own first; the texts of those used."""
+    """The folders that templates are looked for in, the project's own first; the texts of those used.
+
+    `files` notes what is read of the project, and what is looked for there.
+    """
 
     folders: tuple[Path, ...]
     name: str
+    files: ProjectFiles
     used: dict[str, str] = field(default_factory=dict)
 
     def load(self, name: str) -> tuple[str, str, Callable[[], bool]] | None:
         """Return what Jinja wants to know of a template, and note its text."""
         for folder in self.folders:
             path = folder / name
-            if path.resolve().is_relative_to(folder.resolve()) and path.is_file():
-                self.used[name] = path.read_bytes().decode("utf-8")
+            if path.resolve().is_relative_to(folder.resolve()) and self.files.has(path):
+                self.used[name] = self.files.content(path).decode("utf-8")
                 return self.used[name], str(path), lambda: True
         return None
 
@@ -129,7 +134,7 @@ def render_text(press: Press, view: TabulatedView, medium: str) -> str:
 def filled(template: str, context: Mapping[str, object], *, escape: bool) -> str:
     """Return a template that the package brings, such as `diff.md.j2`, filled in; escaped if it is HTML."""
     folder = packaged("templates")
-    environment = Templates((folder,), folder.name).environment(escape=escape)
+    environment = Templates((folder,), folder.name, ProjectFiles(folder)).environment(escape=escape)
     return environment.get_template(template).render(context)
 
 

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Chinese prints in any locale.
             reconfigure(encoding="utf-8", errors="backslashreplace")
     known, paths = _parted(sys.argv[1:] if arguments is None else arguments)
-    options = _parser().parse_args(known)
+    options = _parser(known).parse_args(known)
     options.paths = paths
     try:
         return _print(options.command(options))
@@ -83,19 +83,20 @@ def _order(problem: Problem) -> tuple[str, int, int]:
     return (place.file, place.line, place.column) if place else ("", 0, 0)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return a parser that knows what the commands among the words take: a fresh check waits for it."""
     parser = argparse.ArgumentParser(
         prog="tile-ledger", description="Formulas declared once: live workbooks and the tables of a book."
     )
     from ledger.declarations.project import VERSION  # noqa: PLC0415  # light
 
     parser.add_argument("--version", action="version", version=f"Tile Ledger {VERSION}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", prog=parser.prog)
     for name, (short, arguments) in usage.COMMANDS.items():
         command = _COMMANDS[name]
         sub = commands.add_parser(name, help=short, description=command.__doc__)
         sub.set_defaults(command=command)
-        for names, options in arguments:
+        for names, options in arguments if name in words else ():
             sub.add_argument(*names, **options)
     return parser
 
@@ -110,14 +111,18 @@ def _project() -> Project:
 def _build(options: argparse.Namespace) -> Answer:
     """Render all outputs and chapters, then write those that differ."""
     start = perf_counter()
-    from dataclasses import replace  # noqa: PLC0415  # a fresh check has no use for it
-
-    from ledger.project import build  # noqa: PLC0415  # it imports pydantic and openpyxl
+    from ledger.display.answer import Answer  # noqa: PLC0415  # a fresh check has no use for it
 
     inputs = _settings(options.set)
-    result = _project().build(*options.reports, inputs=inputs, out=options.out, overwrite=options.overwrite)
-    answer = build.answer(result)
-    return replace(answer, closing=f"{answer.closing} in {perf_counter() - start:.1f} s")
+    result = _project().build(
+        *options.reports, inputs=inputs, out=options.out, overwrite=options.overwrite, prune=options.prune
+    )
+    closing = "\n".join(result.talk())
+    return Answer(
+        "\n".join(result.lines(verbose=options.verbose)),
+        not result.are_claims_right,
+        closing=f"{closing} in {perf_counter() - start:.1f} s",
+    )
 
 
 def _settings(texts: Sequence[str]) -> dict[str, str]:
@@ -137,15 +142,13 @@ def _settings(texts: Sequence[str]) -> dict[str, str]:
 
 def _check(options: argparse.Namespace) -> Answer | str:
     """Tell which outputs and chapters are stale, which printed cells moved, and why; write nothing."""
-    from ledger.project import stamp  # noqa: PLC0415  # light
+    found = _project().check(full=options.full)
+    text = found.json() if options.form == "json" else found.text()
+    if not found.found:
+        return text
+    from ledger.display.answer import Answer  # noqa: PLC0415  # a fresh check has no use for it
 
-    project = _project()
-    told = None if options.full else stamp.told(project.root)
-    if told and not told["found"]:
-        return str(told[options.form])
-    from ledger.project import check  # noqa: PLC0415  # it imports pydantic and openpyxl
-
-    return check.answer(project.check(full=True), options.form)
+    return Answer(text, found=True)
 
 
 def _explain(options: argparse.Namespace) -> Answer:

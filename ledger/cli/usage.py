@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
-#: The names of an argument and what argparse knows of it.
-Argument = tuple[tuple[str, ...], dict[str, Any]]
+    #: The names of an argument and what argparse knows of it.
+    Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 
 def _tolerance(text: str) -> float:
@@ -71,6 +71,11 @@ COMMANDS: Mapping[str, tuple[str, tuple[Argument, ...]]] = {
                     "help": "write over a block edited by hand",
                 },
             ),
+            (
+                ("--prune",),
+                {"action": "store_true", "help": "remove what an earlier build wrote and nothing writes now"},
+            ),
+            (("--verbose",), {"action": "store_true", "help": "list unchanged files, too"}),
         ),
     ),
     "check": (

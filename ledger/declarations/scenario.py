@@ -9,6 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -30,7 +31,6 @@ from ledger.xlsx.limits import MAX_KEY, MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
 
 FieldKind = Literal["text", "integer", "number"]
@@ -138,15 +138,20 @@ class Scenario:
     rows: CsvTable
 
 
-def read(source: Source, fields: Sequence[Field], problems: Problems) -> Scenario | None:
+def read(
+    source: Source,
+    fields: Sequence[Field],
+    problems: Problems,
+    content: Callable[[Path], bytes] = Path.read_bytes,
+) -> Scenario | None:
     """Return the rows of `source`, or None after adding all that is wrong with it to `problems`.
 
-    None too if it has no key: that is a problem of its declaration.
+    None too if it has no key: that is a problem of its declaration.  `content` gives the bytes of a file.
     """
     if not source.key:
         return None
     try:
-        data = source.path.read_bytes()
+        data = content(source.path)
     except FileNotFoundError:
         beside = [path.name for path in source.path.parent.glob("*.csv")]
         problems.add("no such file", Place(source.name), near(source.path.name, beside))

@@ -9,6 +9,7 @@ import math
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -37,9 +38,9 @@ from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import UNWRITABLE, is_too_small
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from ledger.declarations.files import ProjectFiles
 
 T = TypeVar("T", Report, Model, ProjectFile)
 Keys = tuple[str | int, ...]
@@ -76,13 +77,21 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A report and the models it uses, in the order of their use; the report itself comes last."""
+    """A report and the models it uses, in the order of their use; the report itself comes last.
+
+    `files` notes what is read for it.
+    """
 
     name: str
     report: Report
     models: tuple[tuple[str, Model], ...]
     project: ProjectFile
-    root: Path
+    files: ProjectFiles
+
+    @property
+    def root(self) -> Path:
+        """The folder of its project."""
+        return self.files.root
 
     @property
     def file(self) -> str:
@@ -95,14 +104,14 @@ def schema(kind: str) -> dict[str, Any]:
     return TypeAdapter(_KINDS[kind]).json_schema()
 
 
-def project(root: Path) -> ProjectFile:
+def project(files: ProjectFiles) -> ProjectFile:
     """Return the declarations of `ledger.toml`: the folders of a project, its chapters and its language."""
     problems = Problems()
-    found = _TomlReader(root, ProjectFile(), problems).read(PROJECT_FILE, ProjectFile)
+    found = _TomlReader(files, ProjectFile(), problems).read(PROJECT_FILE, ProjectFile)
     if found is not None and found.requires:
         _check_version(found.requires, problems)
     if found is None or problems.found:
-        raise located(LedgerError(*problems.found), root, ProjectFile())
+        raise located(LedgerError(*problems.found), files.root, ProjectFile())
     return found
 
 
@@ -121,30 +130,37 @@ def _check_version(requires: str, problems: Problems) -> None:
         problems.add(what, place, f"install one that fits: pip install 'tile-ledger{requires}'")
 
 
-def report_names(root: Path, where: ProjectFile) -> tuple[str, ...]:
+def report_names(files: ProjectFiles, where: ProjectFile) -> tuple[str, ...]:
     """Return the names of the project's reports, sorted."""
-    return tuple(sorted(path.stem for path in (root / where.reports).glob("*.toml")))
+    return tuple(sorted(path.stem for path in files.matching(where.reports, "*.toml")))
 
 
-def load(root: Path, names: Sequence[str], problems: Problems) -> tuple[Declared, ...]:
-    """Return the named reports, all if none is named, without those that something is wrong with."""
-    where = project(root)
-    known = report_names(root, where)
+def chosen(
+    files: ProjectFiles, where: ProjectFile, names: Sequence[str], problems: Problems
+) -> tuple[str, ...]:
+    """Return the named reports, all if none is named; one that there is not is a problem, and so is none."""
+    known = report_names(files, where)
     for name in names:
         if name not in known:
             problems.add(f"unknown report {name!r}", Place(where.reports), near(name, known))
     if not known:
         problems.add("no reports", Place(where.reports), f"write {where.reports}/NAME.toml")
-    wanted = [name for name in dict.fromkeys(names or known) if name in known]
-    found = [_TomlReader(root, where, problems).declared(name) for name in wanted]
+    return tuple(name for name in dict.fromkeys(names or known) if name in known)
+
+
+def load(
+    files: ProjectFiles, where: ProjectFile, names: Iterable[str], problems: Problems
+) -> tuple[Declared, ...]:
+    """Return the named reports without those that something is wrong with; each notes what it reads."""
+    found = [_TomlReader(files.apart(), where, problems).declared(name) for name in names]
     return tuple(each for each in found if each is not None)
 
 
-def find(root: Path, name: str, where: ProjectFile) -> Path:
+def find(root: Path, name: str, where: ProjectFile, is_file: Callable[[Path], bool] = Path.is_file) -> Path:
     """Return the path of the file `name`; that of the package's model if the project has no such model."""
     path = root / name
     models = f"{where.models}/"
-    if not path.is_file() and name.startswith(models):
+    if name.startswith(models) and not is_file(path):
         return packaged("models") / name.removeprefix(models)
     return path
 
@@ -172,9 +188,9 @@ def located_place(place: Place, root: Path, where: ProjectFile) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class _TomlReader:
-    """Reads the files of the project at `root`, whose folders are `where`."""
+    """Reads the files of a project, whose folders are `where`."""
 
-    root: Path
+    files: ProjectFiles
     where: ProjectFile
     problems: Problems
 
@@ -190,7 +206,7 @@ class _TomlReader:
         self.collect(placed(report.models, Place(file, keys=("models",))), models)
         if len(self.problems.found) > before:
             return None
-        return Declared(name, report, (*models.items(), (file, report)), self.where, self.root)
+        return Declared(name, report, (*models.items(), (file, report)), self.where, self.files)
 
     def collect(self, wanted: Iterable[tuple[str, Place]], models: dict[str, Model]) -> None:
         """Put the wanted models into `models`, what they use before them."""
@@ -198,8 +214,8 @@ class _TomlReader:
             file = f"{self.where.models}/{name}.toml"
             if file in models:
                 continue
-            if not find(self.root, file, self.where).is_file():
-                folders = (self.root / self.where.models, packaged("models"))
+            if not self.path(file).is_file():
+                folders = (self.files.root / self.where.models, packaged("models"))
                 known = {path.stem for folder in folders for path in folder.glob("*.toml") if path.is_file()}
                 self.problems.add(f"unknown model {name!r}", place, near(name, known))
                 continue
@@ -209,10 +225,14 @@ class _TomlReader:
                 self.collect(placed(model.uses, Place(file, keys=("uses",))), models)
                 models[file] = models.pop(file)
 
+    def path(self, file: str) -> Path:
+        """Return the path of a file, that of the package's if the project has no such model."""
+        return find(self.files.root, file, self.where, self.files.has)
+
     def read(self, file: str, kind: type[T]) -> T | None:
         """Return what a TOML file declares, None if it cannot be used."""
         try:
-            data = find(self.root, file, self.where).read_bytes()
+            data = self.files.content(self.path(file))
             text = data.decode().removeprefix("\ufeff")
             content = tomllib.loads(text, parse_float=_number)
         except OSError as error:

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ledger.book.chapter import read
-from ledger.book.chapters import Draft, chapter_files, pages
+from ledger.book.chapters import Draft, ReadChapter, chapter_files, check_marked, pages, read_chapters
 from ledger.book.inject import warnings
 from ledger.book.render import EvaluatedReport, render
+from ledger.declarations.files import ProjectFiles, matching, name_of
 from ledger.declarations.project import PROJECT_FILE
-from ledger.declarations.toml import project, report_names
-from ledger.display.answer import Answer
-from ledger.errors import LedgerError, Place, Problems, near, plural
+from ledger.declarations.toml import chosen, project, report_names
+from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.evaluate.claims import ClaimFinding, claim_findings
 from ledger.evaluate.findings import DENORMAL, INEXACT, KNIFE_EDGE, PRINTED_AS_0, ValueFinding
 from ledger.project import stamp
-from ledger.project.publish import UNCHANGED, WRITTEN, locked, publish
+from ledger.project.orphans import Orphans, orphans, remembered, watched
+from ledger.project.publish import locked, publish, remove
 from ledger.project.reports import evaluate_reports, raise_located
+from ledger.project.results import REMOVED, UNCHANGED, BuildResult
+from ledger.project.stamp import NewStamp
 from ledger.workbook.write import workbook_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from ledger.declarations.model import ProjectFile
+    from ledger.project.results import Said
+    from ledger.project.stamp import Entry, Stamp
 
 
 _DIGITS = 16
-_ERROR_VALUE, _FAILED = "error value", "failed claim"
-_ADJECTIVES = (INEXACT, DENORMAL, PRINTED_AS_0)
+#: What is counted of values and claims, each as one and as several of it are called.
+_ERROR_VALUE, _FAILED = "error value|error values", "failed claim|failed claims"
+_COUNTED = {
+    KNIFE_EDGE: f"{KNIFE_EDGE}|{KNIFE_EDGE}s",
+    **{word: word for word in (INEXACT, DENORMAL, PRINTED_AS_0)},
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +58,24 @@ def build(root: Path, names: Sequence[str], inputs: Mapping[str, str]) -> tuple[
 
     Nothing is written; every mistake of every report is raised at once, with line and column.
     """
-    problems = Problems()
-    reports = evaluate_reports(root, names, inputs, problems)
-    texts = [render(each.press, each.views, problems) for each in reports]
+    files, problems = ProjectFiles(root), Problems()
+    where = project(files)
+    found = _build(files, where, chosen(files, where, names, problems), inputs, problems)
     raise_located(problems, root)
-    return tuple(map(_built, reports, texts))
+    return found
+
+
+def _build(
+    files: ProjectFiles,
+    where: ProjectFile,
+    names: Sequence[str],
+    inputs: Mapping[str, str],
+    problems: Problems,
+) -> tuple[BuiltReport, ...]:
+    """Return every file of the named reports, none at all after adding what is wrong to `problems`."""
+    reports = evaluate_reports(files, where, names, inputs, problems)
+    texts = [render(each.press, each.views, problems) for each in reports]
+    return () if problems.found else tuple(map(_built, reports, texts))
 
 
 def _built(worked: EvaluatedReport, texts: Mapping[str, str]) -> BuiltReport:
@@ -75,56 +96,145 @@ def origins(worked: EvaluatedReport) -> dict[str, str]:
     return {name: hashlib.sha256(texts[name].encode()).hexdigest()[:_DIGITS] for name in sorted(texts)}
 
 
+def _said(built: BuiltReport) -> Said:
+    """Return what is to be said of a report's values and claims, as a stamp keeps it."""
+    counts = dict.fromkeys((*_COUNTED.values(), _ERROR_VALUE, _FAILED), 0)
+    for finding in built.findings:
+        counts[_COUNTED.get(finding.what, _ERROR_VALUE)] += finding.rows
+    counts[_FAILED] = sum(bool(each.failed) for each in built.claims)
+    return {
+        "findings": [asdict(each) for each in built.findings],
+        "claims": [asdict(each) for each in built.claims],
+        "lines": {
+            "findings": [f"{built.name}: {each}" for each in built.findings],
+            "claims": [line for each in built.claims for line in each.lines(built.name)],
+        },
+        "counts": counts,
+        "is_wrong": any(each.is_wrong for each in built.claims),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be built: some reports or all, inputs set, another folder, edited blocks to overwrite."""
+    """What is to be built: some reports or all, inputs set, another folder, edited blocks to overwrite.
+
+    `prune` removes what an earlier build wrote and nothing writes any more.
+    """
 
     names: Sequence[str] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     out: Path | None = None
     overwrite: frozenset[str] = frozenset()
+    prune: bool = False
+
+    def is_as_declared(self) -> bool:
+        """Whether the project is asked for as it is declared, or a part of it."""
+        return not self.inputs and self.out is None
 
     def is_whole(self) -> bool:
-        """Whether the project as it is declared is asked for, all of it."""
-        return not self.names and not self.inputs and self.out is None
+        """Whether all of it is."""
+        return self.is_as_declared() and not self.names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BuiltProject:
-    """Reports and chapters as they should be: all files by path, beside what they are made from."""
+    """Reports and chapters as they should be: all files by path, beside what they are made from.
+
+    `names` are the reports that are asked for.  Those in `kept`, and the chapters in `kept_chapters`, are as
+    the stamp `before` has them, and were not worked out.  `chapters` are all others that were read, `pages`
+    those that hold something of a report; `reading` notes what was read of the project itself.  `orphans` is
+    None where another report may write them.
+    """
 
     root: Path
     project: ProjectFile
+    names: tuple[str, ...]
     reports: tuple[BuiltReport, ...]
+    chapters: tuple[ReadChapter, ...]
     pages: tuple[Draft, ...]
     files: Mapping[Path, bytes]
+    reading: ProjectFiles
+    before: Stamp | None
+    kept: Mapping[str, Entry]
+    kept_chapters: Mapping[str, Entry]
+    orphans: Orphans | None
+
+    def said(self) -> dict[str, Said]:
+        """Return what is to be said of each report."""
+        worked = {each.name: _said(each) for each in self.reports}
+        return {name: worked[name] if name in worked else self.kept[name]["said"] for name in self.names}
+
+    def concerns(self, chapter: Entry) -> bool:
+        """Whether a chapter names one of the reports that are asked for."""
+        return not {*self.names}.isdisjoint(chapter["reports"])
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know of the chapters."""
+        found = {page.chapter.name: [*map(str, warnings(page.chapter))] for page in self.pages}
+        found |= {name: each["notes"] for name, each in self.kept_chapters.items() if self.concerns(each)}
+        return [note for name in sorted(found) for note in found[name]]
 
 
-def build_project(root: Path, request: Request) -> BuiltProject:
+def build_project(root: Path, request: Request, before: Stamp | None = None) -> BuiltProject:
     """Return all that a build writes; raise every mistake in declarations, inputs, templates and chapters.
 
-    An edited block keeps its text here; `Draft.protected` lists them.
+    What a stamp shows to be as it should is left out.  An edited block keeps its text here;
+    `Draft.protected` lists them.
     """
-    where, problems = project(root), Problems()
-    reports: tuple[BuiltReport, ...] = ()
-    chapters: tuple[Draft, ...] = ()
-    try:
-        reports = build(root, request.names, request.inputs)
-    except LedgerError as error:
-        problems.extend(error)  # the chapters' markers are read all the same
-    if request.out is None:
-        files = chapter_files(root, where.chapters, problems)
-        worked = [each.worked for each in reports]
-        chapters = pages(root, files, worked, report_names(root, where), problems)
-    known = {block.name for page in chapters for block in page.chapter.blocks}
-    for name in sorted(request.overwrite - known):
-        problems.add(f"--overwrite {name}: no chapter has such a block", hint=near(name, known))
+    reading, problems = ProjectFiles(root), Problems()
+    where = project(reading)
+    names = chosen(reading, where, request.names, problems)
+    paths = chapter_files(reading, where.chapters, problems) if request.out is None else ()
+    known = report_names(reading, where)
+    chapters, kept, kept_chapters = _kept(reading, names, known, paths, before, problems)
+    worked = [name for name in names if name not in kept]
+    reports = _build(reading, where, worked, request.inputs, problems)
+    if paths and not problems.found and not any(each["reports"] for each in kept_chapters.values()):
+        check_marked(chapters, problems)
+    drafts = pages(chapters, [each.worked for each in reports], known, problems)
+    _check_overwritten(chapters, request.overwrite, problems)
     raise_located(problems, root)
     folder = request.out or root / where.reports
     outputs = {folder / each.name / name: data for each in reports for name, data in each.files.items()}
-    outputs |= {page.path: _chapter_text(page, request.overwrite, problems).encode() for page in chapters}
+    outputs |= {page.path: _chapter_text(page, request.overwrite, problems).encode() for page in drafts}
     raise_located(problems, root)
-    return BuiltProject(root, where, reports, chapters, outputs)
+    built = BuiltProject(
+        root, where, names, reports, chapters, drafts, outputs, reading, before, kept, kept_chapters, None
+    )
+    return replace(built, orphans=_orphans(built)) if request.out is None else built
+
+
+def _kept(
+    reading: ProjectFiles,
+    names: Sequence[str],
+    known: Sequence[str],
+    paths: Sequence[Path],
+    before: Stamp | None,
+    problems: Problems,
+) -> tuple[tuple[ReadChapter, ...], dict[str, Entry], dict[str, Entry]]:
+    """Return the chapters that are to be written anew, as read; the reports and chapters that can stay.
+
+    A chapter that changed needs every report that it names, and one that names a report that changed, too.
+    """
+    trusted, found = ({}, {}) if before is None else (before.reports, before.chapters)
+    found = {name: each for name, each in found.items() if {*known}.issuperset(each["reports"])}
+    by_name = {name_of(reading.root, path): path for path in paths}
+    chapters = read_chapters(reading, [by_name[name] for name in by_name if name not in found], problems)
+    needed = {report for each in chapters for report in each.reports}
+    kept = {name: trusted[name] for name in names if name in trusted and name not in needed}
+    worked = {*names} - kept.keys()
+    same = {
+        name: found[name] for name in by_name if name in found and worked.isdisjoint(found[name]["reports"])
+    }
+    again = [path for name, path in by_name.items() if name in found and name not in same]
+    return (*chapters, *read_chapters(reading, again, problems)), kept, same
+
+
+def _check_overwritten(chapters: Iterable[ReadChapter], names: frozenset[str], problems: Problems) -> None:
+    """Add a problem for each block that is to be written over and that no chapter has."""
+    known = {block.name for each in chapters if each.chapter for block in each.chapter.blocks}
+    for name in sorted(names - known):
+        problems.add(f"--overwrite {name}: no chapter has such a block", hint=near(name, known))
 
 
 def _chapter_text(page: Draft, overwrite: frozenset[str], problems: Problems) -> str:
@@ -135,69 +245,59 @@ def _chapter_text(page: Draft, overwrite: frozenset[str], problems: Problems) ->
     return text
 
 
-def name_of(root: Path, path: Path) -> str:
-    """Return what a file is called from the project's folder, also if it lies outside."""
-    return Path(os.path.relpath(path, root)).as_posix()
+def _orphans(built: BuiltProject) -> Orphans | None:
+    """Return what nothing writes any more, None where a report that is not known may write it."""
+    before, known = built.before, report_names(built.reading, built.project)
+    trusted = (
+        {} if before is None else {name: before.reports[name] for name in known if name in before.reports}
+    )
+    if {*trusted, *built.names} != {*known}:
+        return None
+    owned = {name_of(built.root, path) for path in built.files}
+    owned |= {name for each in trusted.values() for name, _ in before.outputs(each)} if before else set()
+    chapters = {each.name for each in built.chapters} | built.kept_chapters.keys()
+    return orphans(built.root, built.project, owned, chapters, before)
 
 
-@dataclass(frozen=True, slots=True)
-class BuildResult:
-    """What a build did: what became of each file by its path, "written" or "unchanged".
-
-    `findings` are those of each report's values, `claims` what is to be said of its claims, `notes` what else
-    a reader should know.
-    """
-
-    root: Path
-    files: Mapping[Path, str]
-    findings: Mapping[str, tuple[ValueFinding, ...]]
-    claims: Mapping[str, tuple[ClaimFinding, ...]]
-    notes: tuple[str, ...]
-
-    @property
-    def written(self) -> tuple[Path, ...]:
-        """The files that differed, and were replaced."""
-        return tuple(path for path, became in self.files.items() if became == WRITTEN)
-
-    @property
-    def are_claims_right(self) -> bool:
-        """Whether every claim holds, but for rows in which it is known to fail."""
-        return not any(each.is_wrong for found in self.claims.values() for each in found)
-
-
-def write(root: Path, request: Request, told: Callable[[BuiltProject], Mapping[str, object]]) -> BuildResult:
+def write(root: Path, request: Request) -> BuildResult:
     """Write all files that differ, and return what became of each and what a reader should know of values.
 
-    A build of the whole project leaves a stamp, by which the next check knows that nothing changed; `told`
-    returns what that check is to say.
+    A build of the project as it is declared leaves a stamp, by which the next one knows what changed.
     """
+    _check_prune(request)
     with locked(root / PROJECT_FILE):
-        hashes = _input_hashes(root) if request.is_whole() else None
-        built = build_project(root, request)
+        before = stamp.read(root) if request.is_as_declared() else None
+        if before is not None and request.overwrite:
+            before = before.forget()
+        built = build_project(root, request, before)
         _refuse_edits(built, request.overwrite)
         became = publish(built.files, {page.path: page.data for page in built.pages})
-        notes = [] if hashes is None else _leave_stamp(built, hashes, told(built))
-    notes += [str(each) for page in built.pages for each in warnings(page.chapter)]
-    files = {path: became[path] for path in sorted(became)}
-    findings = {each.name: each.findings for each in built.reports}
-    claims = {each.name: each.claims for each in built.reports}
-    return BuildResult(root, files, findings, claims, tuple(notes))
+        if request.prune and built.orphans:
+            became |= dict.fromkeys(remove(root, built.orphans.outputs), REMOVED)
+        notes = built.notes()
+        notes += built.orphans.notes() if built.orphans else ()
+        if request.is_as_declared():
+            notes += _leave_stamp(built)
+    if before is not None:
+        files = [name for each in built.kept.values() for name, _ in before.outputs(each)]
+        named = [name for name, each in built.kept_chapters.items() if built.concerns(each)]
+        became |= {root / name: UNCHANGED for name in (*files, *named)}
+    return BuildResult(
+        root, {path: became[path] for path in sorted(became)}, built.said(), notes, _left(built, became)
+    )
 
 
-def answer(result: BuildResult) -> Answer:
-    """Return what became of each file, below it what a reader should know and the counts."""
-    talk = [f"{report}: {each}" for report, found in result.findings.items() for each in found]
-    for report, claims in result.claims.items():
-        talk += [line for each in claims for line in each.lines(report)]
-    talk += [*result.notes, _counts(result)]
-    lines = [f"{became:9}  {_shown(path, result.root)}" for path, became in result.files.items()]
-    return Answer("\n".join(lines), not result.are_claims_right, closing="\n".join(talk))
+def _check_prune(request: Request) -> None:
+    """Refuse to remove what is left over where not the whole project is built: the rest may write it."""
+    if request.prune and not request.is_whole():
+        hint = "run it alone: tile-ledger build --prune"
+        raise LedgerError(Problem("--prune needs all reports, as they are declared", hint=hint))
 
 
-def _shown(path: Path, root: Path) -> Path:
-    """Return a file as it is called from the project's folder, in full if it lies outside."""
-    full = path.absolute()
-    return full.relative_to(root) if full.is_relative_to(root) else path
+def _left(built: BuiltProject, became: Mapping[Path, str]) -> list[str]:
+    """Return the outputs that nothing writes any more and that are still there."""
+    names = built.orphans.outputs if built.orphans else ()
+    return [name for name in names if built.root / name not in became]
 
 
 def _refuse_edits(built: BuiltProject, overwrite: frozenset[str]) -> None:
@@ -212,46 +312,69 @@ def _refuse_edits(built: BuiltProject, overwrite: frozenset[str]) -> None:
     problems.raise_any()
 
 
-def _patterns(where: ProjectFile) -> dict[str, tuple[str, ...]]:
-    """Return what a stamp watches: for each folder the patterns of the files in it."""
-    patterns: dict[str, tuple[str, ...]] = {".": (PROJECT_FILE, *where.chapters)}
-    for folder, pattern in (
-        (where.reports, "*.toml"),
-        (where.models, "*.toml"),
-        (where.scenarios, "**/*.csv"),
-        (where.templates, "**/*.j2"),
-    ):
-        patterns[folder] = (*patterns.get(folder, ()), pattern)
-    return patterns
-
-
-def _input_hashes(root: Path) -> dict[str, str]:
-    """Return hashes of all inputs, to be called before a build: a file that is edited during it is stale."""
-    return {name: stamp.hash_of(root / name) for name in stamp.inputs(root, _patterns(project(root)))}
-
-
-def _leave_stamp(built: BuiltProject, hashes: Mapping[str, str], told: Mapping[str, object]) -> list[str]:
-    """Write the stamp of all files that were read and written; return a line of talk if that fails."""
-    tables = [table.source for each in built.reports for table in each.worked.plan.tables.values()]
-    named = {source.name: stamp.hash_of(source.path) for source in tables if source is not None}
-    outputs = {
-        name_of(built.root, path): hashlib.sha256(data).hexdigest() for path, data in built.files.items()
-    }
-    text = stamp.stamp_text(_patterns(built.project), {**named, **hashes, **outputs}, told)
+def _leave_stamp(built: BuiltProject) -> list[str]:
+    """Write the stamp of what was read and written; return a line of talk if that fails."""
     try:
-        publish({built.root / stamp.STAMP: text.encode()})
+        publish({built.root / stamp.STAMP: _stamp(built).text().encode()})
     except LedgerError as error:
         return [f"{error}: the next check will do the whole work"]
     return []
 
 
-def _counts(result: BuildResult) -> str:
-    """Return how many files were written and unchanged, and how many cells to look at."""
-    totals = dict.fromkeys((KNIFE_EDGE, *_ADJECTIVES, _ERROR_VALUE, _FAILED), 0)
-    for finding in (each for found in result.findings.values() for each in found):
-        totals[finding.what if finding.what in totals else _ERROR_VALUE] += finding.rows
-    totals[_FAILED] = sum(bool(each.failed) for found in result.claims.values() for each in found)
-    became = list(result.files.values())
-    files = [f"{became.count(word)} {word}" for word in (WRITTEN, UNCHANGED)]
-    cells = [f"{n} {word if word in _ADJECTIVES else plural(n, word)}" for word, n in totals.items()]
-    return ", ".join((*files, *cells))
+def _stamp(built: BuiltProject) -> NewStamp:
+    """Return the stamp of a project that was built, or of a part of it with what is still as it was."""
+    new = NewStamp()
+    hashes = {
+        name_of(built.root, path): hashlib.sha256(data).hexdigest() for path, data in built.files.items()
+    }
+    known = report_names(built.reading, built.project)
+    _stamp_reports(built, known, hashes, new)
+    _stamp_chapters(built, hashes, new)
+    chapters = sorted({each.name for each in built.chapters} | built.kept_chapters.keys())
+    opened = {name: digest for name, digest in built.reading.opened.items() if name not in chapters}
+    new.project = new.entry(opened, {}, {}, reports=known, chapters=chapters)
+    for (folder, pattern), names in built.reading.listed.items():
+        new.pattern(folder, pattern, names)
+    for folder, pattern in watched(built.project):
+        new.pattern(folder, pattern, matching(built.root, folder, pattern))
+    owned = {*new.outputs(), *chapters}
+    if built.before is not None:
+        new.left = remembered(built.root, built.before, owned)
+    if built.orphans is not None:
+        new.left |= built.orphans.left()
+    return new
+
+
+def _stamp_reports(
+    built: BuiltProject, known: Sequence[str], hashes: Mapping[str, str], new: NewStamp
+) -> None:
+    """Note the reports that were worked out, and all others that are as they were built."""
+    said = built.said()
+    for each in built.reports:
+        read_files = each.worked.declared.files
+        folder = name_of(built.root, built.root / built.project.reports / each.name)
+        outputs = {f"{folder}/{name}": hashes[f"{folder}/{name}"] for name in each.files}
+        new.reports[each.name] = new.entry(
+            read_files.opened, read_files.listed, outputs, said=said[each.name]
+        )
+    if built.before is not None:
+        for name in known:
+            if name in built.before.reports and name not in new.reports:
+                new.reports[name] = new.kept(built.before, built.before.reports[name])
+
+
+def _stamp_chapters(built: BuiltProject, hashes: Mapping[str, str], new: NewStamp) -> None:
+    """Note the chapters of which all was looked at: the block of another report may be another one there."""
+    notes = {page.chapter.name: [*map(str, warnings(page.chapter))] for page in built.pages}
+    worked = {each.name for each in built.reports}
+    known = () if built.before is None else built.before.chapters
+    for each in built.chapters:
+        if worked >= each.reports or (each.name in known and new.reports.keys() >= each.reports):
+            opened = {each.name: hashes.get(each.name, each.digest)}
+            new.chapters[each.name] = new.entry(
+                opened, {}, {}, reports=sorted(each.reports), notes=notes.get(each.name, [])
+            )
+    if built.before is not None:
+        for name, entry in built.kept_chapters.items():
+            if new.reports.keys() >= {*entry["reports"]}:
+                new.chapters[name] = new.kept(built.before, entry)

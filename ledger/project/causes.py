@@ -19,7 +19,7 @@ from ledger.evaluate.trace import Spot, leaves, names_behind
 from ledger.evaluate.views import formula_text
 from ledger.plan.plan import Claimed, Computed, Given, Node, PlannedTable
 from ledger.project.build import BuiltProject, BuiltReport, origins
-from ledger.project.differences import GONE, ReportCell
+from ledger.project.differences import GONE, Cause, ReportCell
 from ledger.values import number_text
 from ledger.xlsx.changes import NEW, moves
 from ledger.xlsx.record import Snapshot, snapshot
@@ -31,37 +31,9 @@ if TYPE_CHECKING:
     from ledger.evaluate.lookups import TableRows
     from ledger.xlsx.workbook import CellValue
 
-#: What is known to have changed in a file, by its name or its ending.
-_WHOLE = {
-    PROJECT_FILE: "the language",
-    ".j2": "a template",
-    ".toml": "a label, a unit, a display rule or a view",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """A change: its place, the name of what changed, its text before and now.
-
-    `changed` is the table, key and field of an input, the table and key of a row.  A sheet's own input
-    has no table and REPORT/SHEET as the key; a formula has "=" as the table and its file as the key; a file
-    has nothing at all.
-    """
-
-    place: str
-    what: str
-    old: str
-    new: str
-    changed: tuple[str, str, str] = ("", "", "")
-
-    @property
-    def file(self) -> str:
-        """The file with the change, without the line."""
-        return self.place.partition(":")[0]
-
-    def is_whole(self) -> bool:
-        """Whether all that is known is that a file changed."""
-        return not any(self.changed)
+#: What is known to have changed in a file, by its name or its ending; all other files are templates.
+_WHOLE = {PROJECT_FILE: "the language", ".toml": "a label, a unit, a display rule or a view"}
+_TEMPLATE = "a template"
 
 
 def causes(built: BuiltProject) -> tuple[Cause, ...]:
@@ -119,7 +91,8 @@ class _ReportCauses:
         for file in sorted({*now, *old.files}) if old.files else ():  # an older build left no record
             if old.files.get(file) != now.get(file):
                 new = "changed" if file in now and file in old.files else "added or removed"
-                yield Cause(file, _WHOLE.get(file, _WHOLE[PurePosixPath(file).suffix]), "", new)
+                what = _WHOLE.get(file) or _WHOLE.get(PurePosixPath(file).suffix, _TEMPLATE)
+                yield Cause(file, what, "", new)
 
     def table(self, table: PlannedTable, before: Mapping[str, Mapping[str, CellValue]]) -> Iterator[Cause]:
         """Yield fields of a table that changed, rows that came, went or changed places."""

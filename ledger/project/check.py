@@ -6,87 +6,36 @@ import contextlib
 import html
 import itertools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ledger.book import inject
 from ledger.book.media import MEDIA, WORDS
-from ledger.display.answer import Answer, json_text
-from ledger.errors import first_of
+from ledger.declarations.files import name_of
 from ledger.evaluate.trace import find
-from ledger.project.build import BuiltProject, name_of
-from ledger.project.causes import Cause, causes, explains
-from ledger.project.differences import PrintedChange, ViewCells, printed_changes, view_cells
-from ledger.project.stamp import FRESH
+from ledger.project.causes import causes, explains
+from ledger.project.differences import (
+    Cause,
+    PrintedChange,
+    Stale,
+    ViewCells,
+    printed_changes,
+    view_cells,
+)
+from ledger.project.results import LEFT, ORPHAN, CheckResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ledger.book.chapters import Draft
-    from ledger.evaluate.claims import ClaimFinding
-    from ledger.evaluate.findings import ValueFinding
+    from ledger.project.build import BuiltProject
 
 Views = Callable[[str], ViewCells | None]
 
-#: More changed cells of one file are left out; of those under one cause, the text leaves out more.
-_MOST_PER_FILE, _MOST = 60, 12
+#: More changed cells of one file are left out.
+_MOST_PER_FILE = 60
 MISSING, DIFFERS, EDITED = "missing", "stale", "edited by hand"
-
-
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """A file that is not what it should be, and why."""
-
-    file: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """All stale files, the cells that changed, the causes with the numbers of the cells each changed.
-
-    `claims` and `findings` are what is to be said of claims and values, each with its report.
-    """
-
-    stale: tuple[Stale, ...]
-    changes: tuple[PrintedChange, ...]
-    causes: tuple[tuple[Cause, tuple[int, ...]], ...]
-    repair: str
-    claims: tuple[tuple[str, ClaimFinding], ...] = ()
-    findings: tuple[tuple[str, ValueFinding], ...] = ()
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether every output and chapter is what it should be."""
-        return not self.stale
-
-    @property
-    def are_claims_right(self) -> bool:
-        """Whether every claim holds, but for rows in which it is known to fail."""
-        return not any(claim.is_wrong for _, claim in self.claims)
-
-
-def answer(found: CheckResult, form: str) -> Answer:
-    """Return what is stale in a project and why, as text or JSON."""
-    text = _json(found) if form == "json" else "\n".join(_lines(found))
-    return Answer(text, bool(found.stale) or not found.are_claims_right)
-
-
-def told(built: BuiltProject) -> Mapping[str, object]:
-    """Return what a check says, and whether it finds something, while nothing is stale."""
-    found = _fresh(built)
-    return {form: answer(found, form).data for form in ("text", "json")} | {
-        "found": not found.are_claims_right
-    }
-
-
-def _fresh(built: BuiltProject) -> CheckResult:
-    """Return what is to be said of the claims and the values of a project of which nothing is stale."""
-    claims = tuple((each.name, claim) for each in built.reports for claim in each.claims)
-    findings = tuple((each.name, finding) for each in built.reports for finding in each.findings)
-    return CheckResult((), (), (), "", claims, findings)
 
 
 def check(built: BuiltProject) -> CheckResult:
@@ -103,13 +52,16 @@ def check(built: BuiltProject) -> CheckResult:
             stale.append(Stale(name, EDITED if edited else MISSING if old is None else DIFFERS))
             here = _in_chapter(page, built, views) if page else _in_output(name, old, data, views)
             found += itertools.islice(sorted(here, key=lambda each: each.line), _MOST_PER_FILE)
+    prune = built.orphans is not None and bool(built.orphans.outputs)
+    if built.orphans:
+        stale += [Stale(name, ORPHAN) for name in built.orphans.outputs]
+        stale += [Stale(name, LEFT) for name in built.orphans.chapters]
     if not stale:
-        return _fresh(built)
+        return CheckResult(built.said())
     blocks = sorted({block.name for page in built.pages for block in page.protected()})
-    repair = " ".join(["tile-ledger build", *(f"--overwrite {name}" for name in blocks)])
-    return replace(
-        _fresh(built), stale=tuple(stale), changes=tuple(found), causes=_assigned(built, found), repair=repair
-    )
+    options = [*(["--prune"] if prune else []), *(f"--overwrite {name}" for name in blocks)]
+    repair = " ".join(["tile-ledger build", *options]) if any(each.why != LEFT for each in stale) else ""
+    return CheckResult(built.said(), stale, found, _assigned(built, found), repair)
 
 
 def _assigned(
@@ -166,53 +118,3 @@ def _in_output(name: str, old: bytes | None, data: bytes, views: Views) -> Itera
         return
     with contextlib.suppress(UnicodeDecodeError):
         yield from printed_changes(name, 1, old.decode(), data.decode(), MEDIA[path.suffix[1:]], view)
-
-
-def _lines(found: CheckResult) -> Iterator[str]:
-    """Yield stale files and changed cells under the change that caused them, and how to repair them."""
-    yield from (line for report, claim in found.claims for line in claim.lines(report))
-    if not found.stale:
-        yield FRESH
-        return
-    for cause, numbers in found.causes:
-        yield f"{cause.place} {cause.what} {f'{cause.old} → ' if cause.old else ''}{cause.new}"
-        yield from _cell_lines(found.changes[i] for i in numbers)
-    explained = {i for _, numbers in found.causes for i in numbers}
-    rest = [each for i, each in enumerate(found.changes) if i not in explained]
-    if rest:
-        unexplained = "no change of an input or a declaration explains these"
-        yield unexplained if found.causes else "edited, or of an older build"
-        yield from _cell_lines(rest)
-    yield from (f"{each.why:16}  {each.file}" for each in found.stale)
-    count = "1 file is" if len(found.stale) == 1 else f"{len(found.stale)} files are"
-    yield f"{count} stale; run: {found.repair}"
-
-
-def _cell_lines(changes: Iterable[PrintedChange]) -> Iterator[str]:
-    """Yield the place and both texts of the first cells that changed, and how many more there are."""
-    lines = []
-    for each in changes:
-        where = f"  {each.where}" if each.where else ""
-        lines.append(f"{each.file}:{each.line}{where}  {each.old or '∅'} → {each.new or '∅'}")
-    yield from (f"  {line}" for line in first_of(lines, _MOST))
-
-
-def _json(found: CheckResult) -> str:
-    """Return the same as one JSON object."""
-    return json_text(
-        {
-            "fresh": not found.stale,
-            "causes": [
-                {"place": each.place, "what": each.what, "old": each.old, "new": each.new, "moved": numbers}
-                for each, numbers in found.causes
-            ],
-            "moved": [
-                {key: value for key, value in asdict(each).items() if key != "cells"}
-                for each in found.changes
-            ],
-            "stale": [asdict(each) for each in found.stale],
-            "claims": [{"report": report, **asdict(claim)} for report, claim in found.claims],
-            "findings": [{"report": report, **asdict(each)} for report, each in found.findings],
-            "repair": found.repair,
-        }
-    )

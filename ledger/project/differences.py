@@ -1,4 +1,4 @@
-"""What differs between two texts of a view, cell by cell and word by word, and which cells print it."""
+"""What differs: files, two texts of a view cell by cell and word by word, the inputs that changed them."""
 
 from __future__ import annotations
 
@@ -118,6 +118,39 @@ class PrintedChange:
     old: str
     new: str
     cells: tuple[ReportCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A file that is not what it should be, and why."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A change: its place, the name of what changed, its text before and now.
+
+    `changed` is the table, key and field of an input, the table and key of a row.  A sheet's own input
+    has no table and REPORT/SHEET as the key; a formula has "=" as the table and its file as the key; a file
+    has nothing at all.
+    """
+
+    place: str
+    what: str
+    old: str
+    new: str
+    changed: tuple[str, str, str] = ("", "", "")
+
+    @property
+    def file(self) -> str:
+        """The file with the change, without the line."""
+        return self.place.partition(":")[0]
+
+    def is_whole(self) -> bool:
+        """Whether all that is known is that a file changed."""
+        return not any(self.changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from ledger.book.render import EvaluatedReport
     from ledger.evaluate.findings import ValueFinding
-    from ledger.project.build import BuildResult
-    from ledger.project.check import CheckResult
     from ledger.project.explain import Explanation
     from ledger.project.question import AskedReport, Question
+    from ledger.project.results import BuildResult, CheckResult
 
     #: What an input is set to; several values make rows.
     InputValue = str | float | Iterable[str | float]
@@ -52,9 +51,11 @@ class Project:
         >>> Project("ledger/brought/book").reports
         ('loans',)
         """
+        from ledger.declarations.files import ProjectFiles  # noqa: PLC0415  # a fresh check has its own way
         from ledger.declarations.toml import project, report_names  # noqa: PLC0415  # they import pydantic
 
-        return report_names(self.root, project(self.root))
+        files = ProjectFiles(self.root)
+        return report_names(files, project(files))
 
     def report(self, name: str) -> ProjectReport:
         """Return a report with the inputs as its files have them; it is worked out when it is first asked.
@@ -97,12 +98,16 @@ class Project:
         >>> found.is_fresh, found.stale[0].file, found.stale[0].why
         (False, 'chapters/loans.md', 'stale')
         """
+        from ledger.project.results import CheckResult  # noqa: PLC0415  # the class alone
+
+        before = stamp.read(self.root)
+        if before is not None and full:
+            before = before.forget()
+        if before is not None and before.is_whole:
+            return CheckResult(stamp.said(before, before.reports))
         from ledger.project import build, check  # noqa: PLC0415  # they import pydantic and openpyxl
 
-        told = None if full else stamp.told(self.root)
-        if told and not told["found"] and told["text"] == stamp.FRESH and '"findings": []' in told["json"]:
-            return check.CheckResult((), (), (), "")
-        return check.check(build.build_project(self.root, build.Request()))
+        return check.check(build.build_project(self.root, build.Request(), before))
 
     def build(
         self,
@@ -110,11 +115,13 @@ class Project:
         inputs: Mapping[str, str | float] | None = None,
         out: str | Path | None = None,
         overwrite: Iterable[str] = (),
+        prune: bool = False,
     ) -> BuildResult:
         """Write what differs of the named reports, of all if none is named, and return what became of it.
 
         `inputs` are set on every sheet that has them; `out` is a folder in place of the project's own, and
-        then no chapter is written; `overwrite` names blocks that were edited by hand.
+        then no chapter is written; `overwrite` names blocks that were edited by hand; `prune` removes what an
+        earlier build wrote and nothing writes any more.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -124,12 +131,16 @@ class Project:
 
         Raises a LedgerError with every mistake, and then nothing is written.
         """
-        from ledger.project import build, check  # noqa: PLC0415  # they import pydantic and openpyxl
+        wanted = frozenset(overwrite)
+        if not inputs and out is None and not wanted and not prune:
+            before = stamp.read(self.root)
+            if before is not None and before.is_whole and before.reports.keys() >= {*reports}:
+                return stamp.unchanged(self.root, before, reports or tuple(before.reports))
+        from ledger.project import build  # noqa: PLC0415  # it imports pydantic and openpyxl
 
         texts = {name: text_of(value) for name, value in (inputs or {}).items()}
         folder = None if out is None else Path(out)
-        request = build.Request(reports, texts, folder, frozenset(overwrite))
-        return build.write(self.root, request, check.told)
+        return build.write(self.root, build.Request(reports, texts, folder, wanted, prune))
 
 
 class ProjectReport:

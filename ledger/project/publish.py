@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Place, Problem, Problems
+from ledger.project.results import UNCHANGED, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-WRITTEN, UNCHANGED = "written", "unchanged"
 _READABLE = 0o644
 _FAR = 2**30
 # No name of a file is in it: some are as long as a name can be.
@@ -50,6 +50,20 @@ def publish(files: Mapping[Path, bytes], before: Mapping[Path, bytes] | None = N
         for temporary in staged.values():
             temporary.unlink(missing_ok=True)
     return {path: WRITTEN if path in staged else UNCHANGED for path in files}
+
+
+def remove(root: Path, names: Iterable[str]) -> list[Path]:
+    """Remove files of a project, and folders that are empty then; return what was removed."""
+    removed: list[Path] = []
+    for path in (root / name for name in names):
+        try:
+            path.unlink()
+        except OSError as error:
+            raise LedgerError(Problem(f"cannot be removed: {error.strerror}", _place(path))) from None
+        removed.append(path)
+        with contextlib.suppress(OSError):  # somebody's own file is in it
+            path.parent.rmdir()
+    return removed
 
 
 def content(path: Path, name: str = "") -> bytes:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from ledger.declarations.files import ProjectFiles
 from ledger.declarations.model import Calc, Scalar, Sheet, View, ViewColumn, listed
-from ledger.declarations.toml import Declared, load
+from ledger.declarations.toml import Declared, chosen, load, project
 from ledger.errors import Place, Problems, near
 from ledger.plan.names import Models, Settings, gather
 from ledger.plan.resolve import resolve
@@ -52,8 +53,9 @@ class AskedReport:
 
 def asked_report(root: Path, report: str) -> AskedReport:
     """Return a report with its options; raise every mistake in its declarations."""
-    problems = Problems()
-    found = load(root, [report], problems)
+    files, problems = ProjectFiles(root), Problems()
+    where = project(files)
+    found = load(files, where, chosen(files, where, [report], problems), problems)
     raise_located(problems, root)
     (declared,) = found
     library = gather(declared, problems)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ledger.book.render import EvaluatedReport, Press, Templates
 from ledger.declarations import scenario
+from ledger.declarations.files import ProjectFiles
 from ledger.declarations.project import packaged
-from ledger.declarations.toml import Declared, load, located, project
+from ledger.declarations.toml import Declared, chosen, load, located, project
 from ledger.display.words import all_words
 from ledger.errors import LedgerError, Problems
 from ledger.evaluate.claims import check_known
@@ -19,10 +20,11 @@ from ledger.plan.names import Settings
 from ledger.plan.resolve import check_set, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from ledger.declarations.csv import Csv
+    from ledger.declarations.model import ProjectFile
     from ledger.declarations.scenario import Source
     from ledger.plan.plan import Plan, PlannedTable
 
@@ -32,24 +34,29 @@ def raise_located(problems: Problems, root: Path) -> None:
     try:
         problems.raise_any()
     except LedgerError as error:
-        raise located(error, root, project(root)) from None
+        raise located(error, root, project(ProjectFiles(root))) from None
 
 
 def evaluated_reports(
     root: Path, names: Sequence[str], inputs: Mapping[str, str]
 ) -> tuple[EvaluatedReport, ...]:
     """Return the named reports worked out, all if none is named; every mistake is raised at once."""
-    problems = Problems()
-    found = evaluate_reports(root, names, inputs, problems)
+    files, problems = ProjectFiles(root), Problems()
+    where = project(files)
+    found = evaluate_reports(files, where, chosen(files, where, names, problems), inputs, problems)
     raise_located(problems, root)
     return found
 
 
 def evaluate_reports(
-    root: Path, names: Sequence[str], inputs: Mapping[str, str], problems: Problems
+    files: ProjectFiles,
+    where: ProjectFile,
+    names: Sequence[str],
+    inputs: Mapping[str, str],
+    problems: Problems,
 ) -> tuple[EvaluatedReport, ...]:
     """Return every report as far as it could be worked out, after adding what is wrong to `problems`."""
-    reports = load(root, names, problems)
+    reports = load(files, where, names, problems)
     complete = not problems.found
     settings = Settings({name: (text,) for name, text in inputs.items()})
     found = tuple(evaluated_report(declared, settings, problems) for declared in reports)
@@ -79,17 +86,21 @@ def evaluated_report(
     `given` holds the rows of tables that have no file.
     """
     plan = _with_sources(resolve(declared, settings, problems), given or {})
-    scenarios, notes = {}, {}
+    scenarios, notes, content = {}, {}, declared.files.content
     for name, table in plan.tables.items():
-        if table.source and (rows := _rows(table, table.source, given or {}, problems)):
+        if table.source and (rows := _rows(table, table.source, given or {}, content, problems)):
             scenarios[name] = rows
     result = evaluate(plan, scenarios, problems)
     for name, table in plan.tables.items():
-        if table.notes and name in result.tables and (rows := scenario.read(table.notes, COLUMNS, problems)):
+        if (
+            table.notes
+            and name in result.tables
+            and (rows := scenario.read(table.notes, COLUMNS, problems, content))
+        ):
             notes[name] = notes_on(table, result.tables[name], rows, problems)
     result = replace(result, notes=notes)
     folder = declared.root / declared.project.templates
-    templates = Templates((folder, packaged("templates")), declared.project.templates)
+    templates = Templates((folder, packaged("templates")), declared.project.templates, declared.files)
     press = Press(plan, all_words(plan.language), templates)
     return EvaluatedReport(declared, plan, result, tabulate(plan, result, problems), press)
 
@@ -106,9 +117,13 @@ def _with_sources(plan: Plan, given: Mapping[str, Csv]) -> Plan:
 
 
 def _rows(
-    table: PlannedTable, source: Source, given: Mapping[str, Csv], problems: Problems
+    table: PlannedTable,
+    source: Source,
+    given: Mapping[str, Csv],
+    content: Callable[[Path], bytes],
+    problems: Problems,
 ) -> scenario.Scenario | None:
     """Return the rows of a table, those that are given before those of its file."""
     if table.name in given:
         return scenario.rows_of(source, given[table.name], table.typed, problems)
-    return scenario.read(source, table.typed, problems)
+    return scenario.read(source, table.typed, problems, content)

@@ -15,6 +15,7 @@ from projects import ROOT, write_project
 
 from ledger.book.media import MEDIA
 from ledger.book.render import Templates, render
+from ledger.declarations.files import ProjectFiles
 from ledger.errors import LedgerError, Problems
 from ledger.project.build import build
 from ledger.project.reports import evaluated_reports
@@ -295,6 +296,6 @@ def test_a_new_medium_needs_one_template(tmp_path):
     folder.mkdir()
     for name in MEDIA:
         (folder / f"table.{name}.j2").write_text("{{ view.name }}", encoding="utf-8")
-    press = replace(report.press, templates=Templates((folder,), "own"))
+    press = replace(report.press, templates=Templates((folder,), "own", ProjectFiles(tmp_path)))
     found = render(press, report.views, problems)
     assert (found, problems.found) == ({f"{view}.{name}": view for view in "vw" for name in MEDIA}, [])

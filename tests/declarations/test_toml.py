@@ -7,11 +7,12 @@ import re
 import tomllib
 
 import pytest
-from projects import ROOT, write_project
+from projects import ROOT, load_reports, write_project
 
+from ledger.declarations.files import ProjectFiles
 from ledger.declarations.model import Model, ProjectFile, Report
 from ledger.declarations.project import find_root
-from ledger.declarations.toml import find, load, located, packaged, project, report_names, schema
+from ledger.declarations.toml import find, located, packaged, project, report_names, schema
 from ledger.errors import LedgerError, Place, Problem, Problems
 
 KINDS = ("report", "model", "project")
@@ -27,7 +28,7 @@ def at(tmp_path):
 def loaded(root, *names):
     """Return the reports that can be used, by name, and what is told of the others."""
     problems = Problems()
-    reports = {each.name: each for each in load(root, names, problems)}
+    reports = {each.name: each for each in load_reports(root, problems, *names)}
     return reports, [problem.what for problem in problems.found]
 
 
@@ -52,10 +53,11 @@ def test_folder_in_no_project_is_told(tmp_path):
 
 def test_empty_project_file_has_every_default(at):
     root = at({"ledger.toml": "", "reports/b.toml": "", "reports/a.toml": "", "reports/a/x.toml": ""})
-    where = project(root)
+    files = ProjectFiles(root)
+    where = project(files)
     folders = (where.reports, where.models, where.scenarios, where.templates)
     assert (where, folders) == (ProjectFile(), ("reports", "reports/models", "scenarios", "templates"))
-    assert report_names(root, where) == ("a", "b")
+    assert report_names(files, where) == ("a", "b")
 
 
 def test_folders_are_where_the_project_says(at):
@@ -102,12 +104,13 @@ def test_report_that_cannot_be_used_leaves_the_others(at):
 
 def test_named_reports_are_loaded_once_in_the_order_named(at):
     root = at({f"reports/{name}.toml": "" for name in "abc"})
-    assert loaded(root, "c", "a", "c") == ({name: loaded(root)[0][name] for name in "ca"}, [])
+    reports, told = loaded(root, "c", "a", "c")
+    assert (list(reports), told) == (["c", "a"], [])
 
 
 def test_own_file_wins_over_the_packaged_one(at):
     root = at({"reports/models/mine.toml": ""})
-    where = project(root)
+    where = project(ProjectFiles(root))
     assert find(root, "reports/models/mine.toml", where) == root / "reports/models/mine.toml"
     assert find(root, "reports/models/other.toml", where) == packaged("models") / "other.toml"
     assert find(root, "reports/other.toml", where) == root / "reports/other.toml"

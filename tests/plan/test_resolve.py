@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from projects import ROOT, write_project
+from projects import ROOT, load_reports, write_project
 
-from ledger.declarations.toml import load
 from ledger.errors import LedgerError, Problems
 from ledger.plan.names import Settings
 from ledger.plan.plan import Claimed, Computed, Fetched, Given, PrintedText, RowField, RowId, RowKey
@@ -74,7 +73,7 @@ def planned(tmp_path):
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         root = write_project(folder, {**FILES, **models, "reports/r.toml": head + report})
         problems = Problems()
-        (declared,) = load(root, ["r"], problems)
+        (declared,) = load_reports(root, problems, "r")
         found = resolve(declared, Settings({name: (text,) for name, text in (given or {}).items()}), problems)
         problems.raise_any()
         return found
@@ -263,7 +262,7 @@ def test_problems_leave_the_rest_to_be_checked(tmp_path):
     report = {"reports/r.toml": 'models = ["travel", "drive"]\n[sheets.one]'}
     root = write_project(tmp_path / "project", {**FILES, **report, "reports/models/travel.toml": travel})
     problems = Problems()
-    (declared,) = load(root, ["r"], problems)
+    (declared,) = load_reports(root, problems, "r")
     sheet = resolve(declared, Settings({}), problems).sheets["one"]
     assert [problem.what for problem in problems.found] == ["unknown name 'sped'"]
     assert list(sheet.nodes) == ["km", "car", "car.speed", "speed", "road", "toll.price", "cost"]

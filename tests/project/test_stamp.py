@@ -4,21 +4,54 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from projects import BOOK, digests, edit, ledger, write_book
+from projects import BOOK, ROOT, digests, edge, edit, ledger, write_book
 
 from ledger.declarations import project
-from ledger.project import stamp
+from ledger.project import results, stamp
 
-FRESH = f"{stamp.FRESH}\n"
+FRESH = f"{results.FRESH}\n"
 STAMP = ".ledger/stamp.json"
 
 
+#: Templates that no view of the small book needs.
+UNREAD = re.compile(r"templates/(diff|gemm|smem)-?.*")
+
+
+def used(book):
+    """Return the hash of every file of a book that a build reads or writes."""
+    found = digests(book).items()
+    return {name: digest for name, digest in found if name != STAMP and not UNREAD.match(name)}
+
+
 def test_a_build_leaves_a_stamp_of_every_file_that_it_reads_or_writes(book):
-    files = json.loads((book / STAMP).read_bytes())["files"]
-    assert files == {name: digest for name, digest in digests(book).items() if name != STAMP}
+    assert dict(json.loads((book / STAMP).read_bytes())["files"]) == used(book)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_a_build_opens_no_file_of_the_project_that_the_stamp_does_not_hold(book):
+    (book / STAMP).unlink()
+    command = ["strace", "-f", "-y", "-e", "trace=openat", sys.executable, "-m", "ledger", "build"]
+    ran = subprocess.run(
+        command,
+        cwd=book,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    opened = {
+        Path(found[1]).relative_to(book).as_posix()
+        for found in re.finditer(r"= [0-9]+<([^>]+)>", ran.stderr)
+        if Path(found[1]).is_relative_to(book) and Path(found[1]).is_file()
+    }
+    assert opened - {STAMP} == used(book).keys()
 
 
 def test_a_stamp_names_no_folder_of_this_machine(book):
@@ -30,8 +63,8 @@ def test_a_book_is_as_fresh_in_another_folder(book, tmp_path):
     assert stamp.is_fresh(moved)
 
 
-@pytest.mark.parametrize("arguments", [("first",), ("--set", "k=3"), ("--out", "else")])
-def test_a_build_of_a_part_leaves_no_stamp(arguments, book):
+@pytest.mark.parametrize("arguments", [("--set", "k=3"), ("--out", "else")])
+def test_a_build_of_something_else_leaves_no_stamp(arguments, book):
     (book / STAMP).unlink()
     assert ledger(book, "build", *arguments).code == 0
     assert not (book / STAMP).exists()
@@ -44,11 +77,10 @@ def test_a_second_build_does_not_touch_the_stamp(book):
 
 
 NEW = {
-    "scenario": "scenarios/deep/er.csv",
     "report": "reports/third.toml",
-    "model": "reports/models/other.toml",
-    "template": "templates/x/y.md.j2",
     "chapter": "chapters/3.md",
+    "beside the chapters": "chapters/deep/er.md",
+    "beside the outputs": "reports/first/grid2.md",
 }
 
 
@@ -59,20 +91,21 @@ def test_a_new_file_that_a_build_would_read_makes_the_check_work(name, book):
     assert not stamp.is_fresh(book)
 
 
-@pytest.mark.parametrize("name", ["notes.md", "scenarios/notes.txt", "reports/first/extra.md"])
+@pytest.mark.parametrize("name", ["notes.md", "scenarios/more.csv", "templates/x/y.md.j2", "chapters/a.png"])
 def test_a_new_file_that_no_build_reads_does_not(name, book):
+    (book / name).parent.mkdir(exist_ok=True)
     (book / name).write_text("", encoding="utf-8")
     assert stamp.is_fresh(book)
 
 
 def test_every_file_that_changes_or_goes_makes_the_check_work(book):
     seen = []
-    for name in digests(book):
+    for name in used(book):
         data = (book / name).read_bytes()
         (book / name).write_bytes(data + b" ")
         changed = stamp.is_fresh(book)
         (book / name).unlink()
-        if changed is not (name == STAMP) or stamp.is_fresh(book):
+        if changed or stamp.is_fresh(book):
             seen.append(name)
         (book / name).write_bytes(data)
     assert seen == []
@@ -89,7 +122,8 @@ def test_every_file_that_changes_or_goes_makes_the_check_work(book):
         "[]",
         "{}",
         '{"version": 0}',
-        '{"version": 2, "engine": 1, "where": [], "files": 3}',
+        '{"version": 4, "engine": 1, "files": 3}',
+        '{"version": 4, "files": [], "patterns": [], "reports": {}, "chapters": {}, "left": {}}',
         "\x00",
     ],
 )
@@ -221,3 +255,82 @@ def test_outputs_outside_the_project_are_watched(tmp_path):
     (tmp_path / "out/first/grid.csv").write_text("", encoding="utf-8")
     ran = ledger(folder, "check")
     assert (ran.code, ran.lines[0]) == (1, "stale             ../out/first/grid.csv")
+
+
+# What is not in the book itself.
+
+
+def test_edges_10_a_template_included_under_any_name_is_read(tmp_path):
+    """Its ending says nothing: `check --full` names it as the cause, too."""
+    book = edge("stamp-template", tmp_path / "book")
+    assert ledger(book, "build").code == 0
+    edit(book / "templates/foot.txt", "draft", "FINAL")
+    assert not stamp.is_fresh(book)
+    ran = ledger(book, "check")
+    assert (ran.code, ran.lines[0]) == (1, "templates/foot.txt a template changed")
+    assert ledger(book, "check", "--full") == ran
+
+
+def test_edges_10_a_template_that_was_looked_for_counts_when_it_comes(tmp_path):
+    book = write_book(tmp_path / "book")
+    (book / "templates/record.md.j2").unlink()
+    assert ledger(book, "build").code == 0
+    assert stamp.is_fresh(book)
+    (book / "templates/record.md.j2").write_text("{{ view.name }}\n", encoding="utf-8")
+    assert "stale             reports/first/one.md" in ledger(book, "check").lines
+
+
+def test_edges_11_notes_outside_the_scenarios_count(tmp_path):
+    files = dict(BOOK)
+    files["reports/models/work.toml"] = files["reports/models/work.toml"].replace(
+        "[tables.shapes.fields]", '[tables.shapes]\nnotes = "../notes/shapes.csv"\n[tables.shapes.fields]'
+    )
+    files["notes/shapes.csv"] = "row,field,note\nb,m,seen\n"
+    book = write_book(tmp_path / "book", {name: text.replace("        ", "") for name, text in files.items()})
+    assert stamp.is_fresh(book)
+    edit(book / "notes/shapes.csv", "seen", "not seen")
+    assert not stamp.is_fresh(book)
+    assert "stale             reports/first/first.xlsx" in ledger(book, "check").lines
+
+
+def test_a_file_outside_the_project_counts(tmp_path):
+    files = dict(BOOK)
+    files["ledger.toml"] += 'scenarios = "../data"\n'
+    for name in ("shapes", "machines"):
+        files[f"../data/{name}.csv"] = files.pop(f"scenarios/{name}.csv")
+    book = write_book(tmp_path / "book", files)
+    assert stamp.is_fresh(book)
+    edit(tmp_path / "data/machines.csv", "5.0", "6.0")
+    assert not stamp.is_fresh(book)
+
+
+@pytest.mark.parametrize("library", stamp.LIBRARIES)
+def test_edges_12_another_version_of_a_library_makes_the_check_work(library, book, monkeypatch):
+    versions = stamp.versions()
+    assert versions[library]
+    monkeypatch.setattr(stamp, "versions", lambda: {**versions, library: "0.1"})
+    assert not stamp.is_fresh(book)
+
+
+def test_edges_12_a_library_whose_version_nobody_can_tell_is_not_trusted(book, monkeypatch):
+    unknown = dict.fromkeys(stamp.LIBRARIES, "")
+    monkeypatch.setattr(stamp, "versions", lambda: unknown)
+    assert ledger(book, "build").code == 0
+    assert not stamp.is_fresh(book)
+
+
+#: They describe types, or are imported by another library for what no build asks of it.
+WRITE_NOTHING = {"PIL", "defusedxml", "lxml", "annotated-types", "typing-extensions", "typing-inspection"}
+
+
+def test_edges_12_every_library_that_a_build_imports_counts(book):
+    code = (
+        "import sys; from ledger import cli; cli.main(['build', '--overwrite', 'first/grid']);"
+        "print(*(getattr(each, '__file__', '') for each in [*sys.modules.values()]), sep='\\n')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=book, env=environment, check=True, capture_output=True, text=True
+    )
+    modules = {name.replace("_", "-") for name in re.findall(r"site-packages/(\w+)", ran.stdout)}
+    assert modules - {*stamp.LIBRARIES, "markdown-it", "-distutils-hack"} <= WRITE_NOTHING

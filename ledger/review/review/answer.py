@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from ledger.book.media import markdown
+from ledger.declarations.files import name_of
 from ledger.declarations.project import PROJECT_FILE
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import Problems, and_more, counted, first_of
-from ledger.project.build import name_of
 from ledger.project.publish import content, locked, publish
 from ledger.review.review.review import ChangedFormula, ChangedInput, Review, review
 from ledger.xlsx.places import cell_name

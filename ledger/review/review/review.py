@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ledger.declarations.files import ProjectFiles
 from ledger.declarations.toml import located_place, project, report_names
 from ledger.errors import LedgerError, Place, Problem, near
 from ledger.evaluate.views import formula_text
@@ -91,8 +92,9 @@ class Review:
 
 def review(root: Path, name: str, data: bytes) -> Review:
     """Return what was changed in the workbook `data`; raise a LedgerError if it is of no report of `root`."""
-    now, where = read(name, data), project(root)
-    report, reports = now.record.report, report_names(root, where)
+    now, files = read(name, data), ProjectFiles(root)
+    where = project(files)
+    report, reports = now.record.report, report_names(files, where)
     if report not in reports:
         what = f"is a workbook of the report {report!r}, which this project does not have"
         raise LedgerError(Problem(what, Place(name), near(report, reports)))
