@@ -9,7 +9,7 @@ from ledger.book import inject
 from ledger.book.chapter import Block, Chapter, Value, read
 from ledger.book.media import markdown
 from ledger.book.render import EvaluatedReport, render_block
-from ledger.declarations.files import name_of
+from ledger.declarations.files import name_of, unreadable
 from ledger.errors import LedgerError, Place, Problem, Problems, near_and_all
 from ledger.evaluate.trace import find, printed_text
 
@@ -86,7 +86,12 @@ def read_chapters(files: ProjectFiles, paths: Iterable[Path], problems: Problems
     """Return chapters as they are; every marker that cannot be read is a problem."""
     found: list[ReadChapter] = []
     for path in paths:
-        name, data = name_of(files.root, path), files.content(path)
+        name = name_of(files.root, path)
+        try:
+            data = files.content(path)
+        except OSError as error:
+            problems.extend(unreadable(error, name))
+            continue
         chapter = _chapter(name, data, problems) if b"ledger:" in data else None
         found.append(ReadChapter(path, name, data, files.opened[name], chapter))
     return tuple(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import traceback
 from dataclasses import dataclass, field, replace
@@ -46,7 +48,9 @@ class Templates:
         """Return what Jinja wants to know of a template, and note its text."""
         for folder in self.folders:
             path = folder / name
-            if path.resolve().is_relative_to(folder.resolve()) and self.files.has(path):
+            if Path(os.path.normpath(path)).is_relative_to(folder) and self.files.has(path):
+                if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+                    raise OSError(errno.EPERM, f"the link leads out of {self.name}/", str(path))
                 self.used[name] = self.files.content(path).decode("utf-8")
                 return self.used[name], str(path), lambda: True
         return None
@@ -194,6 +198,9 @@ def _problem(
         case jinja2.TemplateSyntaxError():
             file = Place(f"{templates.name}/{error.name or name}", error.lineno)
             return Problem(f"template cannot be read: {error.message}", file)
+        case OSError():
+            name = f"{templates.name}/{Path(error.filename or name).name}"
+            return Problem(f"template cannot be read: {error.strerror}", Place(name))
         case UnicodeDecodeError():
             byte = f"byte 0x{error.object[error.start]:02X} at offset {error.start}"
             return Problem(f"template is not UTF-8: {byte}", file, "save the file as UTF-8")

@@ -6,6 +6,8 @@ It must not know how anything is computed: a command asks a room below and print
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -16,12 +18,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from _typeshed import SupportsWrite
+
     from ledger.display.answer import Answer
     from ledger.errors import LedgerError, Problem
     from ledger.project.project import Project
     from ledger.project.question import AskedReport
 
 OK, FOUND, TROUBLE = 0, 1, 2
+#: What a shell knows a program by that Ctrl-C ended.
+INTERRUPTED = 130
+_DEBUG = "--debug"
+_LONGEST = 300
 _INPUT = "input "
 
 
@@ -31,22 +39,68 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if reconfigure := getattr(stream, "reconfigure", None):
             # Chinese prints in any locale.
             reconfigure(encoding="utf-8", errors="backslashreplace")
-    known, paths = _parted(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debugged = _DEBUG in words
+    try:
+        return _run([word for word in words if word != _DEBUG])
+    except KeyboardInterrupt:
+        return _tell("interrupted", INTERRUPTED)
+    except Exception as error:
+        if debugged:
+            raise
+        return _print_error(error)
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run the command that the words ask for."""
+    known, paths = _parted(words)
     options = _parser(known).parse_args(known)
     options.paths = paths
-    try:
-        return _print(options.command(options))
-    except BrokenPipeError:
-        return OK
-    except Exception as error:
-        from ledger.errors import LedgerError  # noqa: PLC0415  # a fresh check has no use for it
+    return _print(options.command(options))
 
-        if not isinstance(error, LedgerError):
-            raise
+
+def _print_error(error: Exception) -> int:
+    """Print what ended a command: what is wrong with its input, or in one line what nobody foresaw."""
+    from ledger.errors import LedgerError  # noqa: PLC0415  # a fresh check has no use for it
+
+    if isinstance(error, LedgerError):
         return _print_problems(error)
+    if isinstance(error, MemoryError):
+        return _tell("not enough memory", TROUBLE)
+    if isinstance(error, OSError) and error.strerror:
+        return _tell(f"{error.filename}: {error.strerror}" if error.filename else error.strerror, TROUBLE)
+    what = " ".join(f"{type(error).__name__} {error}".split())[:_LONGEST]
+    return _tell(f"a mistake of Tile Ledger itself: {what}; {_DEBUG} shows where", TROUBLE)
+
+
+def _tell(line: str, code: int) -> int:
+    """Print a last line to stderr, if anybody can read it, and return the exit code."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+    return code
 
 
 def _print(answer: Answer | str) -> int:
+    """Print a command's answer; that nobody reads it is fine, that it cannot be written is trouble."""
+    try:
+        code = _printed(answer)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close()
+        return OK
+    except OSError as error:
+        _close()
+        return _tell(f"standard output: cannot be written: {error.strerror}", TROUBLE)
+    return code
+
+
+def _close() -> None:
+    """Let Python not try again, at its end, to write what cannot be written."""
+    with contextlib.suppress(OSError, ValueError):  # a stream that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _printed(answer: Answer | str) -> int:
     """Print a command's answer, data to stdout and talk to stderr; a text is data without a finding."""
     if isinstance(answer, str):
         talk, data, closing, code = "", answer, "", OK
@@ -83,13 +137,24 @@ def _order(problem: Problem) -> tuple[str, int, int]:
     return (place.file, place.line, place.column) if place else ("", 0, 0)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that does not pass over that its help cannot be written."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if file is not sys.stdout:
+            super()._print_message(message, file)
+        elif code := _print(message.removesuffix("\n")):
+            sys.exit(code)
+
+
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Return a parser that knows what the commands among the words take: a fresh check waits for it."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="tile-ledger", description="Formulas declared once: live workbooks and the tables of a book."
     )
     from ledger.declarations.project import VERSION  # noqa: PLC0415  # light
 
+    parser.add_argument(_DEBUG, action="store_true", help="show where a mistake of the program itself is")
     parser.add_argument("--version", action="version", version=f"Tile Ledger {VERSION}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", prog=parser.prog)
     for name, (short, arguments) in usage.COMMANDS.items():
@@ -105,7 +170,18 @@ def _project() -> Project:
     """Return the project that the command runs in."""
     from ledger.project.project import Project  # noqa: PLC0415  # --help has no use for it
 
-    return Project(Path.cwd())
+    return Project(_folder())
+
+
+def _folder() -> Path:
+    """Return the folder that the command runs in; raise a LedgerError if it is gone."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        from ledger.errors import LedgerError, Problem  # noqa: PLC0415  # a fresh check has no use for it
+
+        what = f"the working folder cannot be found: {error.strerror}"
+        raise LedgerError(Problem(what, hint="go to a folder that is there")) from None
 
 
 def _build(options: argparse.Namespace) -> Answer:
@@ -185,7 +261,7 @@ def _question(
     """Return the options of `calc` itself, and the texts of those that set inputs of the report."""
     from ledger.project import calc  # noqa: PLC0415  # it imports numpy
 
-    parser = argparse.ArgumentParser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
+    parser = _Parser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
     for name, settings in usage.CALC.items():
         parser.add_argument(f"--{name}", **settings)
     for name, inputs in asked.names.items():
@@ -217,7 +293,7 @@ def _diff(options: argparse.Namespace) -> Answer | str:
         return text.file_text(Path(options.text))
     from ledger.review.diff import answer, diff  # noqa: PLC0415  # they import jinja2
 
-    found = diff.compared(options.names, options.paths, options.tolerance, Path.cwd())
+    found = diff.compared(options.names, options.paths, options.tolerance, _folder())
     return answer.answer(found, options.form, options.tolerance)
 
 
@@ -225,7 +301,7 @@ def _git_config(options: argparse.Namespace) -> Answer:
     """Say what this repository's git does with workbooks, or let it show them as lines, or stop it."""
     from ledger.review.diff import git  # noqa: PLC0415  # it runs git
 
-    return git.switched(Path.cwd(), options.switch)
+    return git.switched(_folder(), options.switch)
 
 
 def _audit(options: argparse.Namespace) -> Answer:

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ledger.errors import LedgerError
+
     #: A folder and a pattern of the files in it, as `Path.glob` takes it.
     Pattern = tuple[str, str]
 
@@ -54,8 +56,8 @@ class ProjectFiles:
         return data
 
     def has(self, path: Path) -> bool:
-        """Whether there is such a file; one that is not there is noted."""
-        if path.is_file():
+        """Whether there is such a file, whether it can be read or not; one that is not there is noted."""
+        if os.path.lexists(path) and not path.is_dir():
             return True
         self._note(path, MISSING)
         return False
@@ -85,6 +87,21 @@ def matching(root: Path, folder: str, pattern: str) -> tuple[str, ...]:
     except (ValueError, NotImplementedError):  # what Python says of "", "/x" and "a**"
         return ()
     return tuple(sorted({name_of(root, path) for path in found}))
+
+
+def content(path: Path, name: str = "") -> bytes:
+    """Return the bytes of a file; raise a LedgerError, which calls it `name` if that is not empty."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(error, name or str(path)) from None
+
+
+def unreadable(error: OSError, name: str) -> LedgerError:
+    """Return what is told of a file that cannot be read."""
+    from ledger.errors import LedgerError, Place, Problem  # noqa: PLC0415  # a fresh check has no use for it
+
+    return LedgerError(Problem(f"cannot be read: {error.strerror}", Place(name)))
 
 
 def hash_of(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ledger.book import inject
 from ledger.book.media import MEDIA, WORDS
-from ledger.declarations.files import name_of
+from ledger.declarations.files import content, name_of
 from ledger.evaluate.trace import find
 from ledger.project.causes import causes, explains
 from ledger.project.differences import (
@@ -46,7 +46,7 @@ def check(built: BuiltProject) -> CheckResult:
     found: list[PrintedChange] = []
     for path, data in sorted(built.files.items()):
         name, page = name_of(built.root, path), pages.get(path)
-        old = page.data if page else path.read_bytes() if path.is_file() else None
+        old = page.data if page else content(path, name) if path.is_file() else None
         edited = page is not None and bool(page.protected())
         if old != data or edited:
             stale.append(Stale(name, EDITED if edited else MISSING if old is None else DIFFERS))
@@ -91,12 +91,12 @@ def _assigned(
 def _in_chapter(page: Draft, built: BuiltProject, views: Views) -> Iterator[PrintedChange]:
     """Yield what changed in the blocks and values of a chapter."""
     name, text = page.chapter.name, page.chapter.text
-    for block, content in page.blocks():
+    for block, now in page.blocks():
         view = views(block.name)
-        if view and (inject.is_stale(block, content) or inject.is_edited(block)):
+        if view and (inject.is_stale(block, now) or inject.is_edited(block)):
             first, old = text.count("\n", 0, block.start) + 1, text[block.start : block.stop]
             changes = (
-                printed_changes(name, first, old, content, WORDS[block.medium], view) if block.content else ()
+                printed_changes(name, first, old, now, WORDS[block.medium], view) if block.content else ()
             )
             how = "written in another way" if block.content else "not written yet"
             yield from list(changes) or [PrintedChange(name, block.line, block.name, "", how, ())]

@@ -66,14 +66,6 @@ def remove(root: Path, names: Iterable[str]) -> list[Path]:
     return removed
 
 
-def content(path: Path, name: str = "") -> bytes:
-    """Return the bytes of a file that the command line names; errors call it `name` if that is not empty."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise LedgerError(Problem(f"cannot be read: {error.strerror}", Place(name or str(path)))) from None
-
-
 def _content(path: Path) -> bytes | None:
     try:
         return path.read_bytes()

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ledger.declarations.csv import Csv, decode, header_names
+from ledger.declarations.files import content
 from ledger.declarations.model import Table, TableField, listed
 from ledger.declarations.scenario import NUMBERED
 from ledger.errors import LedgerError, Place, Problem, Problems, joined, near
 from ledger.language import units
 from ledger.plan.plan import ID, Computed, Fetched, Given, Node, PlannedSheet, PrintedText, RowField, RowKey
-from ledger.project.publish import content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ledger.declarations.files import content
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import and_more, counted, first_of
-from ledger.project.publish import content
 from ledger.review.audit.rules import RULES, Audited, Finding, audit
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledger.declarations.files import content
 from ledger.declarations.project import find_root
 from ledger.errors import LedgerError, Problem
-from ledger.project.publish import content
 from ledger.review.diff import git
 from ledger.xlsx.changes import Change, changes, uncomputed
 from ledger.xlsx.reading import read

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledger.declarations.files import content
 from ledger.display.answer import Answer
 from ledger.errors import LedgerError, Problem
-from ledger.project.publish import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

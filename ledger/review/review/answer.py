@@ -6,11 +6,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from ledger.book.media import markdown
-from ledger.declarations.files import name_of
+from ledger.declarations.files import content, name_of
 from ledger.declarations.project import PROJECT_FILE
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import Problems, and_more, counted, first_of
-from ledger.project.publish import content, locked, publish
+from ledger.project.publish import locked, publish
 from ledger.review.review.review import ChangedFormula, ChangedInput, Review, review
 from ledger.xlsx.places import cell_name
 
@@ -172,7 +172,7 @@ def applied(root: Path, workbook: Path, form: str) -> Answer:
     with locked(root / PROJECT_FILE):
         found = review(root, str(workbook), content(workbook))
         Problems([*found.faults]).raise_any()
-        became = publish(found.files, {path: path.read_bytes() for path in found.files})
+        became = publish(found.files, {path: content(path, name_of(root, path)) for path in found.files})
     lines = [f"{what:9}  {name_of(root, path)}" for path, what in sorted(became.items())]
     lines.append("now: tile-ledger build" if lines else "no changed input stands in a CSV: nothing written")
     done = replace(found, files={})  # nothing is left to apply

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
+from ledger.declarations.files import content
 from ledger.declarations.scenario import FieldEdit, Scenario, edited
 from ledger.errors import LedgerError, Problem, Problems
 from ledger.evaluate.evaluate import Override, evaluate
@@ -160,7 +161,7 @@ def _scenarios(
             continue
         problems, path = Problems(), rows.source.path
         try:
-            data = edited(rows, path.read_bytes(), wanted)
+            data = edited(rows, content(path, rows.source.name), wanted)
             new = scenario.parsed(rows.source, data, rows.fields, problems)
         except LedgerError as error:
             problems.extend(error)

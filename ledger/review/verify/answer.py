@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ledger.declarations.files import content
 from ledger.display.answer import Answer, json_text, visible
 from ledger.errors import counted, joined
-from ledger.project.publish import content
 from ledger.review.verify.engines import ENGINES
 from ledger.review.verify.verify import (
     DIFFERS,
