@@ -460,7 +460,7 @@ class SheetNames:
         return tuple(
             number
             for number, axis in enumerate(self.axes)
-            if axis.name == name or (axis.table not in looked_up and name in self._fields_of(axis))
+            if name in self._fields_of(axis) and (axis.name == name or axis.table not in looked_up)
         )
 
     def _unknown_rows(self) -> bool:
@@ -527,7 +527,15 @@ class SheetNames:
         if self._unknown_rows():
             raise _BrokenNameError
         known = (*models.known(), *(each for axis in self.axes for each in self._fields_of(axis)))
-        raise LedgerError(Problem(f"unknown name {name!r}", place, near(name, known)))
+        raise LedgerError(Problem(f"unknown name {name!r}", place, self._row_hint(name) or near(name, known)))
+
+    def _row_hint(self, name: str) -> str:
+        """Return how a row of the table `name` is named on this sheet, nothing if it is none of its tables."""
+        for number, axis in enumerate(self.axes):
+            if axis.name == axis.table == name:
+                key = ID if axis in self._own_axes() else self._key_name(number)
+                return f"a row of {name!r} is called by its {key!r} here"
+        return ""
 
     def _column(self, name: str, entry: Entry[Column]) -> Node:
         """Return the node of a column with all that its formula reads resolved."""

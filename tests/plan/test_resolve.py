@@ -171,6 +171,20 @@ def test_lookup_table_among_the_rows_gives_its_key_and_nothing_else(planned):
         planned('[sheets.all]\nrows = "cars"\ncolumns = ["name"]')
 
 
+@pytest.mark.parametrize("names", ['"cars"', '"id", "cars"'])
+@pytest.mark.parametrize("looked_up", [True, False], ids=["of a lookup", "of no lookup"])
+def test_edges_20_name_of_the_rows_table_is_no_name(looked_up, names, planned):
+    """It ended a build with a traceback, where the table stood on this very sheet."""
+    models = 'models = ["travel", "drive"]' if looked_up else 'models = ["road"]'
+    road = '[tables.cars.fields]\nspeed = {}\n[columns.half]\nformula = "speed / 2"\n'
+    rows = '\n[sheets.one]\nrows = "cars"\n[views.one]\nsheet = "one"\ncolumns = ['
+    with pytest.raises(LedgerError) as told:
+        planned(f"{models}{rows}{names}]", road=road)
+    (problem,) = told.value.problems
+    assert (problem.what, problem.place.keys[:3]) == ("unknown name 'cars'", ("views", "one", "columns"))
+    assert problem.hint == f"a row of 'cars' is called by its {'car' if looked_up else 'id'!r} here"
+
+
 def test_lookup_takes_its_key_from_a_field_of_the_row(planned):
     tables = TABLES.replace("[tables.trips.fields]", '[tables.trips.fields]\ncar = { kind = "text" }')
     for rows in ('"trips"', '["trips", "tolls"]'):
