@@ -5,15 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import jinja2
-from jinja2.sandbox import SandboxedEnvironment
 
 from ledger.book.media import MEDIA, WORDS, Medium
+from ledger.book.sandbox import Sandbox
 from ledger.declarations.files import ProjectFiles
 from ledger.declarations.project import packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
@@ -55,21 +56,11 @@ class Templates:
                 return self.used[name], str(path), lambda: True
         return None
 
-    def environment(self, *, escape: bool) -> jinja2.Environment:
-        """Return Jinja set up so that a table stays a table and a typing error is an error."""
-        environment = SandboxedEnvironment(
-            loader=jinja2.FunctionLoader(self.load),
-            undefined=jinja2.StrictUndefined,
-            autoescape=escape,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-        )
+    def environment(self, *, escape: bool) -> Sandbox:
+        """Return Jinja with these templates, and a filter for each medium that spells its cells."""
         # Where a cell holds the bare text, there is nothing to filter.
-        environment.filters.update(
-            {name: medium.spelled for name, medium in MEDIA.items() if medium.spelled is not str}
-        )
-        return environment
+        spelled = {name: medium.spelled for name, medium in MEDIA.items() if medium.spelled is not str}
+        return Sandbox(self.load, spelled, escape=escape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +130,7 @@ def filled(template: str, context: Mapping[str, object], *, escape: bool) -> str
     """Return a template that the package brings, such as `diff.md.j2`, filled in; escaped if it is HTML."""
     folder = packaged("templates")
     environment = Templates((folder,), folder.name, ProjectFiles(folder)).environment(escape=escape)
+    environment.allow(sys.maxsize)  # its loops are ours, whatever they go through
     return environment.get_template(template).render(context)
 
 
@@ -166,7 +158,7 @@ def _named(view: TabulatedView, name: str) -> Place:
 
 
 def _rendered(
-    environment: jinja2.Environment, own: str | None, medium: Medium, press: Press, view: TabulatedView
+    environment: Sandbox, own: str | None, medium: Medium, press: Press, view: TabulatedView
 ) -> str:
     """Return a view by its own template, else by that of its kind; a table's template prints every kind."""
     kind = "record" if view.kind == "record" else "table"
@@ -177,6 +169,7 @@ def _rendered(
         "view": view, "cells": medium.table(view, press.words), "report": press.report,
         "words": press.words, "record": _nested(record), "standing": press.destination,
     }  # fmt: skip
+    environment.allow(len(view.rows) * len(view.headings))
     try:
         return environment.select_template(names).render(context)
     except Exception as error:  # noqa: BLE001  # a template may fail in any way; its author is told where

@@ -530,7 +530,7 @@ class SheetNames:
         raise LedgerError(Problem(f"unknown name {name!r}", place, self._row_hint(name) or near(name, known)))
 
     def _row_hint(self, name: str) -> str:
-        """Return how a row of the table `name` is named on this sheet, nothing if it is none of its tables."""
+        """Return how a row of the table `name` is called on this sheet, nothing if its rows are others."""
         for number, axis in enumerate(self.axes):
             if axis.name == axis.table == name:
                 key = ID if axis in self._own_axes() else self._key_name(number)
