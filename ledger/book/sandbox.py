@@ -6,6 +6,7 @@ Its work is counted in units: a character that is made, a node of a loop's body 
 from __future__ import annotations
 
 import re
+import sys
 from functools import wraps
 from inspect import unwrap
 from itertools import islice
@@ -102,7 +103,7 @@ class Sandbox(SandboxedEnvironment):
 
     def counted(self, items: Iterable[Any], weight: int) -> tuple[Any, ...]:
         """Return what a loop goes through, counted with the weight of its body."""
-        found = tuple(islice(items, self.left // weight + 1))
+        found = tuple(islice(items, min(self.left // weight + 1, sys.maxsize)))
         self.charge(len(found) * weight)
         return found
 

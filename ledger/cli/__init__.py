@@ -16,7 +16,7 @@ from ledger.cli import usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from _typeshed import SupportsWrite
 
@@ -161,8 +161,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         command = _COMMANDS[name]
         sub = commands.add_parser(name, help=short, description=command.__doc__)
         sub.set_defaults(command=command)
-        for names, options in arguments if name in words else ():
-            sub.add_argument(*names, **options)
+        _add_arguments(sub, arguments if name in words else ())
     return parser
 
 
@@ -234,21 +233,25 @@ def _explain(options: argparse.Namespace) -> Answer:
     return explain.answer(_project().explain(options.cell), options.form)
 
 
-def _calc(options: argparse.Namespace) -> Answer | str:
+def _calc(options: argparse.Namespace) -> Answer:
     """Answer one question: the report's inputs are options, several values of one make rows."""
     from dataclasses import replace  # noqa: PLC0415  # a fresh check has no use for it
 
+    from ledger.display.answer import Answer  # noqa: PLC0415  # the same
     from ledger.project import calc, publish  # noqa: PLC0415  # they import numpy
 
-    report = _project().report(options.report)
-    own, texts = _question(options, report.asked)
-    views = calc.views_of(report.asked, own.form, sweep=own.sweep)
-    answering = calc.answering(report.asked, views, texts, own.rows)
-    if own.rows:
+    asked = _project().report(options.report).asked
+    own, texts, views = _question(options, asked)
+    answering = calc.answering(asked, views, texts, own.rows)
+    if own.rows and own.form != "md":
         from ledger.project import frames  # noqa: PLC0415  # it imports pandas
 
-        return frames.csv_text(answering.sheet(calc.sheet_of(report.asked, views[-1])).frame())
-    answer = calc.answer(answering.evaluated, own.form)
+        sheet = calc.sheet_of(asked, views[-1])
+        frame = answering.sheet(sheet).frame()
+        form = frames.json_text if own.form == "json" else frames.csv_text
+        answer = Answer(form(frame), found=False)
+    else:
+        answer = calc.answer(answering.evaluated, own.form)
     if own.xlsx:
         publish.publish({own.xlsx: answering.workbook()})
         answer = replace(answer, closing=f"written    {own.xlsx}")
@@ -257,21 +260,39 @@ def _calc(options: argparse.Namespace) -> Answer | str:
 
 def _question(
     options: argparse.Namespace, asked: AskedReport
-) -> tuple[argparse.Namespace, dict[str, list[str]]]:
-    """Return the options of `calc` itself, and the texts of those that set inputs of the report."""
+) -> tuple[argparse.Namespace, dict[str, list[str]], tuple[str, ...]]:
+    """Return the options of `calc` itself, the texts of those that set inputs, the views that answer."""
     from ledger.project import calc  # noqa: PLC0415  # it imports numpy
+    from ledger.project.question import options_of  # noqa: PLC0415  # the same
 
-    parser = _Parser(prog=f"tile-ledger calc {options.report}", allow_abbrev=False)
-    for name, settings in usage.CALC.items():
-        parser.add_argument(f"--{name}", **settings)
-    for name, inputs in asked.names.items():
-        if name not in usage.CALC:
-            text = f"sets {' or '.join(inputs)}"
-            parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=text)
+    prog = f"tile-ledger calc {options.report}"
+    first = _Parser(prog=prog, allow_abbrev=False, add_help=False)
+    _add_arguments(first, usage.CALC)
+    own, _ = first.parse_known_args(options.rest)
+    views = calc.views_of(asked, own.form, sweep=own.sweep)
+    names = options_of(asked, views, all_columns=bool(own.rows or own.xlsx))
+    parser = _Parser(prog=prog, allow_abbrev=False)
+    _add_arguments(parser, usage.CALC)
+    for name, inputs in names.items():
+        text = f"sets {' or '.join(inputs)}"
+        parser.add_argument(f"--{name}", nargs="+", metavar="VALUE", dest=f"{_INPUT}{name}", help=text)
     own, unknown = parser.parse_known_args(options.rest)
-    calc.check_options(asked, unknown, usage.CALC)
-    given = {name: vars(own).get(f"{_INPUT}{name}") for name in asked.names}
-    return own, {name: texts for name, texts in given.items() if texts}
+    fixed = [option for options, _ in usage.CALC for option in options]
+    calc.check_options(asked, [*(f"--{name}" for name in names), *fixed], unknown)
+    given = {name: vars(own).get(f"{_INPUT}{name}") for name in names}
+    return own, {name: texts for name, texts in given.items() if texts}, views
+
+
+def _add_arguments(parser: argparse.ArgumentParser, arguments: Iterable[usage.Argument]) -> None:
+    """Add the arguments of a command; of those that store one thing each only one can be given."""
+    groups: dict[str, argparse._ActionsContainer] = {}
+    for names, settings in arguments:
+        target: argparse._ActionsContainer = parser
+        if settings.get("action") == "store_const":
+            if settings["dest"] not in groups:
+                groups[settings["dest"]] = parser.add_mutually_exclusive_group()
+            target = groups[settings["dest"]]
+        target.add_argument(*names, **settings)
 
 
 def _review(options: argparse.Namespace) -> Answer:

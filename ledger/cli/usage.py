@@ -28,18 +28,21 @@ def _choice(name: str, word: str, text: str, default: str | None = None) -> Argu
 
 
 _JSON = _choice("form", "json", "print one JSON object", "text")
-CALC: Mapping[str, Mapping[str, Any]] = {
-    "sweep": {"action": "store_true", "help": "print the sweep"},
-    "csv": _choice("form", "csv", "print CSV with every digit", "txt")[1],
-    "json": _choice("form", "json", "print JSON", "txt")[1],
-    "md": _choice("form", "md", "print Markdown", "txt")[1],
-    "xlsx": {"type": Path, "metavar": "FILE", "help": "write the workbook, too"},
-    "rows": {
-        "type": Path,
-        "metavar": "FILE.csv",
-        "help": "take rows from a file, print all columns as CSV",
-    },
-}
+CALC: tuple[Argument, ...] = (
+    (("--sweep",), {"action": "store_true", "help": "print the sweep"}),
+    _choice("form", "csv", "print CSV with every digit", "txt"),
+    _choice("form", "json", "print one JSON object", "txt"),
+    _choice("form", "md", "print Markdown", "txt"),
+    (("--xlsx",), {"type": Path, "metavar": "FILE", "help": "write the workbook, too"}),
+    (
+        ("--rows",),
+        {
+            "type": Path,
+            "metavar": "FILE.csv",
+            "help": "take rows from a file; print all columns as CSV, with --json as JSON",
+        },
+    ),
+)
 _KINDS = ("report", "model", "project")
 #: What can recalculate a workbook; the first is asked unless another is named.
 ENGINES = ("ironcalc", "libreoffice")

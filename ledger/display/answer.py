@@ -38,6 +38,19 @@ class Answer:
     closing: str = ""
 
 
+def number(text: str) -> float | int | str | None:
+    """Return what JSON has for a text of a column of numbers: none if it is blank, an error by its name.
+
+    >>> number("1000"), number("0.5"), number(""), number("#N/A")
+    (1000, 0.5, None, '#N/A')
+    """
+    if not text:
+        return None
+    if text.startswith("#"):
+        return text
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
 def json_text(content: Mapping[str, object]) -> str:
     """Return the findings of a command as one JSON object, with the version of its form."""
     return json.dumps({"schema": _SCHEMA, **content}, ensure_ascii=False, indent=2)

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ledger.declarations.csv import Csv, excerpt, quoted
+from ledger.display import answer
+from ledger.display.answer import number
 from ledger.errors import LedgerError, Place, Problem, joined
 from ledger.plan.plan import ID, Claimed, Node, PrintedText
 from ledger.project.rows import GivenRows
@@ -75,15 +77,28 @@ def csv_text(frame: pd.DataFrame) -> str:
 
     The last line has no end.
     """
+    return str(pd.DataFrame(_texts(frame), index=frame.index).to_csv(lineterminator="\n")).removesuffix("\n")
+
+
+def json_text(frame: pd.DataFrame) -> str:
+    """Return the frame of a sheet as one JSON object: a row by column, an error by its name."""
+    columns: dict[str, list[str] | list[float | int | str | None]] = {ID: [*frame.index]}
+    for name, texts in _texts(frame).items():
+        columns[name] = [*map(number, texts)] if pd.api.types.is_numeric_dtype(frame[name]) else texts
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return answer.json_text({"rows": rows})
+
+
+def _texts(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the texts of each column, with every digit; an error goes by its name."""
     errors = frame.attrs["errors"]
-    texts = {
-        name: [
+    return {
+        str(name): [
             errors.get(name, {}).get(row) or ("" if pd.isna(item) else plain(item))
             for row, item in frame[name].items()
         ]
         for name in frame
     }
-    return str(pd.DataFrame(texts, index=frame.index).to_csv(lineterminator="\n")).removesuffix("\n")
 
 
 def frame_rows(frame: pd.DataFrame) -> GivenRows:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ledger.declarations.files import ProjectFiles
-from ledger.declarations.model import Calc, Scalar, Sheet, View, ViewColumn, listed
+from ledger.declarations.model import Calc, Input, Model, Scalar, Sheet, View, ViewColumn, listed
 from ledger.declarations.toml import Declared, chosen, load, project
 from ledger.errors import Place, Problems, near
+from ledger.language.expr import names as read_names
 from ledger.plan.names import Models, Settings, gather
+from ledger.plan.plan import Computed, Given, PlannedSheet, PlannedView, precedents
 from ledger.plan.resolve import resolve
 from ledger.project.reports import check_as_declared, evaluated_report, raise_located
 from ledger.project.rows import GivenRows, RowNames, check_headers, given_table, matched, row_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ledger.book.render import EvaluatedReport
     from ledger.declarations.csv import Csv
-    from ledger.declarations.model import Chart, Table
+    from ledger.declarations.model import Chart, Table, TableField
+
+T = TypeVar("T", bound=Model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,11 +66,75 @@ def asked_report(root: Path, report: str) -> AskedReport:
     raise_located(problems, root)
     calc = declared.report.calc or Calc(list(declared.report.views)[:1])
     lookups = {name for name, lookup in library.lookups.items() if lookup.value.by}
+    fields = {name for sheet in declared.report.sheets.values() for name in _replaceable(library, sheet)}
     names: dict[str, tuple[str, ...]] = {
-        spelled(name): (name,) for name in library.settable() if name not in lookups
+        spelled(name): (name,)
+        for name in dict.fromkeys((*library.settable(), *sorted(fields)))
+        if name not in lookups
     }
     names |= {spelled(option): listed(inputs) for option, inputs in calc.options.items()}
     return AskedReport(declared, declared, names, calc, library)
+
+
+def _replaceable(library: Models, sheet: Sheet) -> dict[str, str]:
+    """Return the fields of a sheet's rows that one value can take the place of, each with its table.
+
+    Not those that identify a row, of tables that lookups lead to, and of two tables at once.
+    """
+    found: dict[str, list[str]] = {}
+    for table in listed(sheet.rows):
+        if table in library.tables and table not in library.looked_up():
+            value = library.tables[table].value
+            for name in value.fields.keys() - {*listed(value.key)}:
+                found.setdefault(name, []).append(table)
+    return {name: tables[0] for name, tables in found.items() if len(tables) == 1}
+
+
+def options_of(asked: AskedReport, views: Sequence[str], *, all_columns: bool) -> dict[str, tuple[str, ...]]:
+    """Return the options that what some views print depends on, each with the inputs that it may set.
+
+    With `all_columns`, what any column of their sheets depends on.
+    """
+    report = asked.declared.report
+    plan = resolve(printing(asked, views).declared, Settings({}), Problems())
+    read: set[str] = set()
+    for name, sheet in plan.sheets.items():
+        printed = [each for view in plan.views if view.sheet == name for each in _printed(view)]
+        filtered = read_names(sheet.where) if sheet.where else ()
+        behind = _behind(sheet, sheet.nodes if all_columns else (*printed, *filtered))
+        fields = _replaceable(asked.library, report.sheets[name])
+        read |= {each for each in behind if _can_be_set(sheet, each, asked.library, fields)}
+    found = {option: tuple(each for each in inputs if each in read) for option, inputs in asked.names.items()}
+    return {option: inputs for option, inputs in found.items() if inputs}
+
+
+def _printed(view: PlannedView) -> Iterator[str]:
+    """Yield the names that a view prints, in its headings, too."""
+    for column in view.columns:
+        yield column.node
+        yield from (name for _, name in column.heading if name)
+
+
+def _behind(sheet: PlannedSheet, names: Iterable[str]) -> set[str]:
+    """Return names of a sheet and all that they are computed from."""
+    found: set[str] = set()
+    left = [name for name in names if name in sheet.nodes]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += [each for each in precedents(sheet.nodes[name]) if each in sheet.nodes]
+    return found
+
+
+def _can_be_set(sheet: PlannedSheet, name: str, library: Models, fields: Mapping[str, str]) -> bool:
+    """Whether an option can set a name of a sheet: an input, the key of a lookup, a field of its rows."""
+    lists = {axis.name for axis in sheet.axes if axis.name != axis.table}
+    how = sheet.nodes[name].how
+    is_input = (
+        isinstance(how, Given | Computed) and name in library.settable() and name not in library.columns
+    )
+    return name in lists or name in fields or is_input
 
 
 def spelled(name: str) -> str:
@@ -100,6 +168,22 @@ def narrowed(
     return replace(asked, declared=replace(declared, report=changed, models=models))
 
 
+def printing(asked: AskedReport, names: Sequence[str]) -> AskedReport:
+    """Return a report with the named views alone, their sheets, and the claims that they print.
+
+    Another claim is about other rows, and a chart is not looked at.
+    """
+    report = asked.declared.report
+    views = [report.views[name] for name in names]
+    printed = {
+        (view.sheet, each if isinstance(each, str) else each.column)
+        for view in views
+        for each in (*view.columns, view.down, view.across, view.cell)
+    }
+    claims = [each.name for each in report.claims if (each.sheet, each.name) in printed]
+    return narrowed(asked, dict.fromkeys(view.sheet for view in views), names, claims, ())
+
+
 def on_sheet(asked: AskedReport, sheet: str) -> AskedReport:
     """Return a report with one of its sheets alone, and what is declared of it."""
     report = asked.declared.report
@@ -114,8 +198,9 @@ def on_sheet(asked: AskedReport, sheet: str) -> AskedReport:
 
 def answered(asked: AskedReport, question: Question) -> EvaluatedReport:
     """Return the report worked out with what the question sets and gives; raise every mistake."""
-    declared, problems = asked.declared, Problems()
     settings = _settings(asked, question)
+    asked = _without_fields(asked, settings.given)
+    declared, problems = asked.declared, Problems()
     lists: dict[str, list[Scalar]] = {
         name: list(texts) for name, texts in settings.given.items() if len(texts) > 1
     }
@@ -129,6 +214,73 @@ def answered(asked: AskedReport, question: Question) -> EvaluatedReport:
         check_as_declared(found, problems)
     raise_located(problems, declared.root)
     return found
+
+
+def _without_fields(asked: AskedReport, names: Iterable[str]) -> AskedReport:
+    """Return a report in which the fields of rows that a question sets, and no sheet has as inputs, are."""
+    fields: dict[str, str] = {}
+    for sheet in asked.declared.report.sheets.values():
+        replaceable = _replaceable(asked.library, sheet)
+        fields |= {name: replaceable[name] for name in names if name in replaceable}
+    if fields:  # where one sheet has an input of that name, that is what is set
+        for planned in resolve(asked.declared, Settings({}), Problems()).sheets.values():
+            of_rows = _replaceable(asked.library, asked.declared.report.sheets[planned.name])
+            for name in fields.keys() & planned.nodes.keys() - of_rows.keys():
+                if _can_be_set(planned, name, asked.library, of_rows):
+                    del fields[name]
+    if not fields:
+        return asked
+    inputs = {
+        name: _input_like(asked.library.tables[table].value.fields[name]) for name, table in fields.items()
+    }
+    new = {name: each for name, each in inputs.items() if name not in asked.library.settable()}
+    declared, whole = (
+        _with_inputs(_without(each, fields), fields, inputs, new) for each in (asked.declared, asked.whole)
+    )
+    return replace(asked, declared=declared, whole=whole, library=gather(declared, Problems()))
+
+
+def _input_like(column: TableField) -> Input:
+    """Return the input that takes the place of a field."""
+    return Input(
+        column.kind, unit=column.unit, min=column.min, max=column.max, display=column.display,
+        label=column.label, source=column.source,
+    )  # fmt: skip
+
+
+def _without(declared: Declared, fields: Mapping[str, str]) -> Declared:
+    """Return a report without some fields of tables, whose columns are documents then."""
+
+    def changed(model: T) -> T:
+        tables = dict(model.tables)
+        for name, table in fields.items():
+            if table in tables and name in tables[table].fields:
+                kept = {key: each for key, each in tables[table].fields.items() if key != name}
+                documents = [*tables[table].documents, tables[table].fields[name].column or name]
+                tables[table] = replace(tables[table], fields=kept, documents=documents)
+        return replace(model, tables=tables)
+
+    models = tuple((file, changed(model)) for file, model in declared.models)
+    return replace(declared, report=changed(declared.report), models=models)
+
+
+def _with_inputs(
+    declared: Declared, fields: Mapping[str, str], inputs: Mapping[str, Input], new: Mapping[str, Input]
+) -> Declared:
+    """Return a report with inputs in place of fields of its rows; `new` are those not declared yet."""
+    report, sheets = declared.report, {}
+    for key, sheet in declared.report.sheets.items():
+        names = [name for name, table in fields.items() if table in listed(sheet.rows)]
+        sheets[key] = replace(sheet, set={**sheet.set, **{name: _some_value(inputs[name]) for name in names}})
+    changed = replace(report, sheets=sheets, inputs={**report.inputs, **new})
+    return replace(declared, report=changed, models=(*declared.models[:-1], (declared.file, changed)))
+
+
+def _some_value(value: Input) -> Scalar:
+    """Return a value that an input may have, for what is set takes its place."""
+    if value.kind == "text":
+        return ""
+    return next((each for each in (value.min, value.max) if each is not None), 1)
 
 
 def asking(asked: AskedReport, question: Question, texts: Mapping[str, Sequence[str]]) -> Question:
@@ -211,6 +363,9 @@ def _changed(
     changes = _Changes(asked, names, by_name, lists, problems)
     for name, sheet in asked.declared.report.sheets.items():
         changes.add(name, sheet, question.rows.get(name))
+    for key in lists.keys() - {each for sheet in changes.sheets.values() for each in sheet.set}:
+        what = f"{key!r} cannot have several values: no sheet has it as an input"
+        problems.add(what, Place(question.says.format(key)))
     problems.raise_any()
     return changes.declared(), changes.given
 
@@ -302,7 +457,12 @@ class _Changes:
             view = replace(view, kind="table", template=[])
         if view.sheet not in self.varied:
             return view
-        return replace(view, columns=[_plainly_labelled(each) for each in view.columns])
+        columns = [_plainly_labelled(each) for each in view.columns]
+        if view.kind == "table":  # its rows can be told apart
+            printed = {each if isinstance(each, str) else each.column for each in columns}
+            several = [name for name in self.lists if isinstance(sheet.set.get(name), list)]
+            columns = [*(name for name in several if name not in printed), *columns]
+        return replace(view, columns=columns)
 
 
 def _plainly_labelled(column: str | ViewColumn) -> str | ViewColumn:

@@ -9,6 +9,9 @@ import projects
 import pytest
 
 from ledger import cli
+from ledger.errors import LedgerError
+from ledger.project import calc
+from ledger.project.question import asked_report, options_of
 
 BOOK = """\
 ========================================================================
@@ -172,9 +175,143 @@ def test_an_alias_of_several_inputs_takes_the_first_that_fits(text, cost, ask, s
 
 
 def test_json_holds_numbers_and_texts(ask, small):
-    found = json.loads(ask(small, "loan", "--json")[1])
+    answer = json.loads(ask(small, "loan", "--json")[1])
+    found = answer.pop("views")
+    assert answer == {"schema": 1, "report": "loan"}
     assert found[0] == {"view": "head", "rows": [{"bank": "slow", "bank.rate": 0.1, "interest": 100}]}
     assert [row["cost"] for row in found[1]["rows"]] == [50, 100]
+
+
+TYPES = """
+[tables.parts.fields]
+text = { kind = "text" }
+number = { optional = true }
+[columns.inverse]
+formula = "1 / number"
+[columns.spelled]
+formula = "f'{number:fixed 2}'"
+[sheets.one]
+rows = "parts"
+[views.one]
+sheet = "one"
+columns = ["text", "number", "inverse", "spelled"]
+[views.across]
+kind = "matrix"
+sheet = "one"
+down = "text"
+across = "number"
+cell = "inverse"
+[calc]
+view = ["one", "across"]
+"""
+
+
+def test_edges_7_json_has_the_type_of_the_column(ask, tmp_path):
+    """A text 007, 1e5, nan or 1_000 stays what it is."""
+    texts = ("007", "1e5", "nan", "1_000", "#N/A")
+    rows = "".join(f"{number},{text},{number}\n" for number, text in enumerate(texts))
+    root = projects.write_project(
+        tmp_path / "p", {"reports/types.toml": TYPES, "scenarios/parts.csv": f"id,text,number\n{rows}"}
+    )
+    code, out, _err = ask(root, "types", "--json")
+    one, across = json.loads(out, parse_constant=pytest.fail)["views"]
+    assert (code, [row["text"] for row in one["rows"]]) == (0, list(texts))
+    assert [row["number"] for row in one["rows"]] == list(range(5))
+    assert [row["inverse"] for row in one["rows"]] == ["#DIV/0!", 1, 0.5, 1 / 3, 0.25]
+    assert [row["spelled"] for row in one["rows"]][:2] == ["0.00", "1.00"]
+    assert across["rows"][2] == {**dict.fromkeys(across["rows"][2]), "text": "nan", "number=2.00": 0.5}
+
+
+@pytest.mark.parametrize("first", ["--json", "--md", "--csv"])
+@pytest.mark.parametrize("second", ["--json", "--md", "--csv"])
+def test_edges_6_two_forms_are_refused(first, second, ask, small):
+    code, out, err = ask(small, "loan", first, second)
+    if first != second:
+        assert (code, out) == (2, "")
+        assert err.splitlines()[-1].endswith(f"argument {second}: not allowed with argument {first}")
+
+
+@pytest.mark.parametrize("command", [("review", "--json", "--md", "x"), ("diff", "--md", "--html", "a", "b")])
+def test_edges_6_two_forms_are_refused_by_every_command(command):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([*command])
+    assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",), ("--md",)])
+def test_edges_6_rows_from_a_file_are_in_every_form_and_in_a_workbook(form, ask, small, tmp_path):
+    path, book = tmp_path / "asked.csv", tmp_path / "asked.xlsx"
+    path.write_text("for,bank\n6,slow\n24,fast\n", encoding="utf-8")
+    code, out, err = ask(small, "loan", "--rows", str(path), *form, "--xlsx", str(book))
+    assert (code, err, book.read_bytes()[:2]) == (0, f"written    {book}\n", b"PK")
+    if form == ("--json",):
+        found = [(row["months"], row["interest"]) for row in json.loads(out)["rows"]]
+        assert found == [(6, 50), (24, 600)]
+    elif form == ("--md",):
+        assert "| 24     | 600.00 EUR |" in out
+    else:
+        assert [row["interest"] for row in csv.DictReader(io.StringIO(out))] == ["50", "600"]
+
+
+FORMS = [
+    (report, sweep, form)
+    for report in projects.report_names()
+    for sweep in ([], ["--sweep"])
+    for form in ("txt", "csv")
+    if not sweep or asked_report(projects.ROOT, report).calc.sweep
+]
+
+
+def candidates(asked, name):
+    """Yield texts that an input or a field may be set to."""
+    if lookup := asked.library.lookups.get(name):
+        with (projects.ROOT / f"scenarios/{lookup.value.table}.csv").open(encoding="utf-8") as file:
+            yield from dict.fromkeys(line.partition(",")[0].strip('"') for line in file)
+    yield from ("1", "2", "3", "8", "64", "100", "1000", "100000", "0", "0.5", "32kb", "another")
+
+
+@pytest.mark.parametrize(("report", "sweep", "form"), FORMS)
+def test_edges_5_every_option_changes_the_answer(report, sweep, form):
+    asked = asked_report(projects.ROOT, report)
+    views = calc.views_of(asked, form, sweep=bool(sweep))
+
+    def answer(texts):
+        found = calc.answer(calc.answering(asked, views, texts, None).evaluated, form)
+        return found.talk, found.data
+
+    plain, idle = answer({}), []
+    for option, names in options_of(asked, views, all_columns=False).items():
+        for name, text in ((each, text) for each in names for text in candidates(asked, each)):
+            try:
+                changed = answer({option: [text]}) != plain
+            except LedgerError:
+                changed = name in asked.library.lookups  # no other table has a row for this key
+            if changed:
+                break
+        else:
+            idle.append(option)
+    assert idle == []
+
+
+LOANS = projects.ROOT / "ledger/brought/book"
+
+
+def test_edges_5_a_field_of_the_rows_is_an_option(ask):
+    """The ledger of README takes --principal, one value of it for all rows or several."""
+    code, out, _err = ask(LOANS, "loans", "--principal", "1000", "2000", "--months", "12", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (code, [(row["principal"], row["label"]) for row in rows][:3]) == (
+        0, [("1000", "a car"), ("2000", "a car"), ("1000", "a house")],
+    )  # fmt: skip
+    once, twice = (float(row["payment"]) for row in rows[:2])
+    assert (round(once, 2), twice) == (86.07, 2 * once)
+
+
+def test_edges_5_an_option_that_the_answer_does_not_depend_on_is_neither_listed_nor_passed_over(ask):
+    options = ask(projects.ROOT, "gemm-case", "--help")[1]
+    assert ("--machine" in options, "--launch" in options) == (True, False)
+    code, out, err = ask(projects.ROOT, "gemm-case", "--launch", "5")
+    assert (code, out, err.splitlines()[0]) == (2, "", "--launch: the answer does not depend on 'launch'")
 
 
 def test_markdown_holds_tables(ask, small):

@@ -185,7 +185,7 @@ def test_several_values_of_an_input_make_rows(loans):
     assert found.frame().loc[[f"{name}/0.06" for name in loans.ids], "payment"].tolist() == (
         loans.frame()["payment"].tolist()
     )
-    assert found.report.view("costs").text("csv").startswith("id,label,months,payment")
+    assert found.report.view("costs").text("csv").startswith("id,rate,label,months,payment")
 
 
 def test_a_chart_loses_its_lines_where_they_would_differ_by_row_and_its_names_stay():
@@ -361,9 +361,9 @@ WRONG = {
             "report 'loans' has no input 'mnths'\n  did you mean 'months'?"
         ),
     ),
-    "input that rows give": (
-        lambda p: p.report("loans").evaluate(months=3),
-        "evaluate(months=…): 'months' reaches no sheet: rows or a formula give it, or nothing reads it",
+    "input that a formula gives": (
+        lambda p: p.report("loans").evaluate(payment=3),
+        "report 'loans' has no input 'payment'\n  known: label, months, principal, rate",
     ),
     "value": (
         lambda p: p.report("loans").evaluate(rate="much"),

@@ -230,7 +230,7 @@ def test_same_bytes_twice(tmp_path, report):
 
 def test_question_draws_no_chart(tmp_path):
     write_project(tmp_path, files())
-    ran = ledger(tmp_path, "calc", "it", "--slope", "3", "4", "--xlsx", "asked.xlsx")
+    ran = ledger(tmp_path, "calc", "it", "--rate", "3", "4", "--xlsx", "asked.xlsx")
     assert ran.code == 0, ran.err
     assert "Charts" not in opened((tmp_path / "asked.xlsx").read_bytes()).formulas.sheetnames
 
