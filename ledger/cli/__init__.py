@@ -115,11 +115,17 @@ def _printed(answer: Answer | str) -> int:
 
 def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
     """Return the arguments of `diff` and the paths after `--`, where argparse would put them together."""
-    words = list(arguments)
+    words = [_path(word) for word in arguments]
     if words[:1] != ["diff"] or "--" not in words:
         return words, None
     at = words.index("--")
     return words[:at], words[at + 1 :]
+
+
+def _path(word: str) -> str:
+    """Return a word of the command line, so that the name of a workbook such as `-x.xlsx` is no option."""
+    is_name = word.startswith("-") and word.lower().endswith(".xlsx") and os.path.lexists(word)
+    return f"./{word}" if is_name else word
 
 
 def _print_problems(error: LedgerError) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ledger.language.expr import Call, Expr, Literal, Name
@@ -141,25 +141,50 @@ def _address(text: str) -> tuple[int, int, bool]:
     return column_number(letters), int(digits), not moves
 
 
-def shifted(formula: str, down: int, right: int) -> str:
-    """Return a formula as a cell further down and right shares it.
+class SharedFormula:
+    """A formula that cells share, read once: what stays, and each part of an address that goes with the cell.
 
-    >>> shifted("$A5+B$1", 2, 1)
+    >>> SharedFormula("$A5+B$1").shifted(2, 1)
     '$A7+C$1'
     """
 
-    def shift_token(found: re.Match[str]) -> str:
-        if found["first"] is None:
-            return found[0]
-        start = found.start("first") - found.start()
-        return found[0][:start] + _CORNER.sub(shift_corner, found[0][start:])
+    __slots__ = ("columns", "pieces", "rows")
 
-    def shift_corner(found: re.Match[str]) -> str:
-        fixed, letters, still, digits = found.groups()
-        column = letters if fixed else column_letters(column_number(letters) + right)
-        return f"{fixed}{column}{still}{digits if still else int(digits) + down}"
+    def __init__(self, formula: str) -> None:
+        self.pieces: list[str] = []
+        #: The numbers of rows and of columns that move, by their places among the pieces.
+        self.rows: dict[int, int] = {}
+        self.columns: dict[int, int] = {}
+        at = 0
+        for found in _TOKEN.finditer(formula):
+            if found["first"] is not None:
+                for place in _CORNER.finditer(formula, found.start("first"), found.end()):
+                    self._add(formula[at : place.start()], place)
+                    at = place.end()
+        self.pieces.append(formula[at:])
 
-    return _TOKEN.sub(shift_token, formula)
+    def _add(self, before: str, corner: re.Match[str]) -> None:
+        fixed, letters, still, digits = corner.groups()
+        at = len(self.pieces)
+        self.pieces += [before + fixed, letters, still, digits]
+        if not fixed:
+            self.columns[at + 1] = column_number(letters)
+        if not still:
+            self.rows[at + 3] = int(digits)
+
+    def shifted(self, down: int, right: int) -> str:
+        """Return the formula as a cell further down and right shares it."""
+        pieces = self.pieces.copy()
+        for at, row in self.rows.items():
+            pieces[at] = str(row + down)
+        for at, column in self.columns.items() if right else ():
+            pieces[at] = column_letters(column + right)
+        return "".join(pieces)
+
+
+def shifted(formula: str, down: int, right: int) -> str:
+    """Return a formula as a cell further down and right shares it."""
+    return SharedFormula(formula).shifted(down, right)
 
 
 def column_letters(column: int) -> str:
@@ -321,7 +346,8 @@ def called(formula: str) -> Iterator[str]:
 
 
 _ALIKE = 1e-14
-_DEEPEST = 80
+# Levels of a formula, and of the tree that is made of it: what goes through a tree calls itself at each.
+_DEEPEST, _HIGHEST = 80, 200
 _BINDING = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), 10),
     "&": 20, "+": 30, "-": 30, "*": 40, "/": 40, "^": 50,
@@ -334,7 +360,7 @@ def tree(formula: str) -> Expr:
 
     Words are the spreadsheet's own: `+`, `neg`, `INT`; a reference is a Name.
     """
-    reader = _TreeReader([*_bracketed(formula)])
+    reader = _TreeReader([*_bracketed(formula)][::-1])
     found = reader.expression(0, 0)
     if reader.waiting:
         raise UnreadableError(formula)
@@ -357,41 +383,57 @@ def _bracketed(formula: str) -> Iterator[Token]:
 
 @dataclass(slots=True)
 class _TreeReader:
+    #: The pieces that are not read yet, the next one last.
     waiting: list[Token]
+    #: How high the tree below each call is, by its identity, for which all calls are kept.
+    heights: dict[int, int] = field(default_factory=dict)
+    kept: list[Expr] = field(default_factory=list)
 
     def next(self) -> Token:
         """Return the next piece."""
         if not self.waiting:
             raise UnreadableError("the formula ends too early")
-        return self.waiting.pop(0)
+        return self.waiting.pop()
 
     def has(self, *signs: str) -> bool:
         """Whether the next piece is one of the signs."""
-        return bool(self.waiting) and self.waiting[0].kind == "sign" and self.waiting[0].text in signs
+        return bool(self.waiting) and self.waiting[-1].kind == "sign" and self.waiting[-1].text in signs
 
     def expression(self, least: int, depth: int) -> Expr:
         """Return the expression whose signs bind more than `least`."""
-        if depth > _DEEPEST:
-            raise UnreadableError("nested too deep")
         left = self.operand(depth + 1)
         while self.has(*_BINDING, "%"):
-            sign = self.waiting[0].text
+            sign = self.waiting[-1].text
             if sign == "%":
                 self.next()
-                left = Call("%", (left,))
+                left = self.made("%", left)
                 continue
             if _BINDING[sign] <= least:
                 break
             self.next()
-            left = Call(sign, (left, self.expression(_BINDING[sign], depth + 1)))
+            left = self.made(sign, left, self.expression(_BINDING[sign], depth + 1))
         return left
+
+    def made(self, op: str, *args: Expr) -> Expr:
+        """Return a call; raise UnreadableError if the tree gets higher than functions can call themselves."""
+        found = Call(op, args)
+        self.heights[id(found)] = 1 + max((self.heights.get(id(each), 0) for each in args), default=0)
+        if self.heights[id(found)] > _HIGHEST:
+            raise UnreadableError("too many terms")
+        self.kept.append(found)
+        return found
 
     def operand(self, depth: int) -> Expr:
         """Return the operand between two signs."""
+        if depth > _DEEPEST:
+            raise UnreadableError("nested too deep")
         piece = self.next()
         match piece.kind, piece.text:
             case "sign", "-":
-                return _negated(self.signed(depth))
+                found = self.signed(depth)
+                if isinstance(found, Literal) and isinstance(found.value, float):
+                    return Literal(-found.value)
+                return self.made("neg", found)
             case "sign", "+" | "@":
                 return self.signed(depth)
             case "sign", "(":
@@ -415,7 +457,7 @@ class _TreeReader:
         found = self.operand(depth + 1)
         while self.has("%"):
             self.next()
-            found = Call("%", (found,))
+            found = self.made("%", found)
         return found
 
     def call(self, name: str, depth: int) -> Expr:
@@ -427,18 +469,12 @@ class _TreeReader:
             if not self.has(")"):
                 self.expect(",")
         self.expect(")")
-        return Call(name, tuple(args))
+        return self.made(name, *args)
 
     def expect(self, sign: str) -> None:
         """Take the next piece, which must be `sign`."""
         if (piece := self.next()).text != sign:
             raise UnreadableError(piece.text)
-
-
-def _negated(expr: Expr) -> Expr:
-    if isinstance(expr, Literal) and isinstance(expr.value, float):
-        return Literal(-expr.value)
-    return Call("neg", (expr,))
 
 
 def alike(a: Expr, b: Expr) -> bool:

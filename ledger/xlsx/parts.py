@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 #: What a workbook may unpack to, and how much more than its size: a zip bomb is both large and steep.
-MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 30, 10_000, 400
+MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 30, 10_000, 150
 _SMALL = 32 << 20
+#: Elements inside each other; no part of a workbook has a tenth of it.
+_DEEPEST = 256
+_CELLS, _CELLS_PER_BYTE = 500_000, 2
+_CHARACTERS, _CHARACTERS_PER_BYTE = 5_000_000, 50
 _ZIP = b"PK\x03\x04"
 _AGAIN, _UNSAFE = "ask for it again", "do not open it; ask where it comes from"
 _CHUNK = 1 << 20
@@ -45,25 +49,60 @@ _OTHERS = (
 )
 
 
+@dataclass(slots=True, eq=False)
+class Budget:
+    """What reading a workbook of `size` bytes may come to, so that it takes time in proportion."""
+
+    name: str
+    size: int
+    cells: int = 0
+    characters: int = 0
+
+    def add_cells(self, count: int) -> None:
+        """Count cells of worksheets; raise a LedgerError if they are more than a file of this size has."""
+        self.cells += count
+        self._check(self.cells, _CELLS + _CELLS_PER_BYTE * self.size, "cells")
+
+    def add_characters(self, count: int) -> None:
+        """Count characters of formulas that are written out for cells which share one, as `add_cells`."""
+        self.characters += count
+        most = _CHARACTERS + _CHARACTERS_PER_BYTE * self.size
+        self._check(self.characters, most, "characters of shared formulas")
+
+    def _check(self, count: int, most: int, what: str) -> None:
+        if count > most:
+            found = f"has more than {most:,} {what} in {self.size:,} bytes, as a bomb does"
+            raise refused(self.name, found, _UNSAFE)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of one workbook by their names; `name` is what the file is called in errors."""
 
     name: str
     found: Mapping[str, bytes]
+    budget: Budget
 
     def tree(self, part: str) -> Element:
         """Return a part as a tree whose tags and attributes have no namespaces; empty if it is missing."""
         if part not in self.found:
             return Element("missing")
-        builder = TreeBuilder()
-        parse(
-            self,
-            part,
-            lambda tag, attributes: builder.start(_local(tag), _locals(attributes)),
-            lambda tag: builder.end(_local(tag)),
-            builder.data,
-        )
+        builder, depth = TreeBuilder(), 0
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            nonlocal depth
+            depth += 1
+            if depth > _DEEPEST:
+                what = f"the part {part!r} is nested deeper than {_DEEPEST} elements"
+                raise refused(self.name, what, _UNSAFE)
+            builder.start(_local(tag), _locals(attributes))
+
+        def end(tag: str) -> None:
+            nonlocal depth
+            depth -= 1
+            builder.end(_local(tag))
+
+        parse(self, part, start, end, builder.data)
         return builder.close()
 
     def relations(self, part: str) -> dict[str, tuple[str, str, bool]]:
@@ -113,7 +152,7 @@ def opened(name: str, data: bytes) -> Parts:
             raise refused(name, what, hint)
     if WORKBOOK not in found:
         raise refused(name, "is a zip without a workbook in it", "name an .xlsx file")
-    return Parts(name, found)
+    return Parts(name, found, Budget(name, len(data)))
 
 
 def refused(name: str, what: str, hint: str = "") -> LedgerError:

@@ -33,6 +33,19 @@ class Known:
     texts: frozenset[str]
     lookups: Mapping[str, Expr]
 
+    def is_text(self, expr: Expr) -> bool:
+        """Whether an expression is a text: a literal, a name of the sheet, or a word that gives text."""
+        match expr:
+            case Literal(value=value):
+                return isinstance(value, str)
+            case Name(id=name):
+                return name in self.texts
+            case Call(op="if", args=(_, yes, _)):
+                return self.is_text(yes)
+            case Call(op=op):
+                return VOCABULARY[op].gives == "text"
+        return False
+
 
 def read_back(formula: str, known: Known) -> Expr | None:
     """Return a formula in names as an expression of the language, None where it has no words for it."""
@@ -89,23 +102,21 @@ class _FormulaReader:
         A comparison of texts is `same`, and texts that are joined in turn are parts of one text.
         """
         read = tuple(map(self.read, args))
-        if op in {"eq", "ne"} and any(map(self.is_text, read)):
+        if op in {"eq", "ne"} and any(map(self.known.is_text, read)):
             same = Call("same", read)
             return same if op == "eq" else Call("not", (same,))
-        if not VOCABULARY[op].fits(len(read)):
+        if not VOCABULARY[op].fits(len(read)) or not self.fits(op, read):
             raise UnreadableError(op)
         parts = [arg.args if isinstance(arg, Call) and arg.op == op == "join" else (arg,) for arg in read]
         return Call(op, tuple(chain.from_iterable(parts)))
 
-    def is_text(self, expr: Expr) -> bool:
-        """Whether an expression is a text: a literal, a name of the sheet, or a word that gives text."""
-        match expr:
-            case Literal(value=value):
-                return isinstance(value, str)
-            case Name(id=name):
-                return name in self.known.texts
-            case Call(op="if", args=(_, yes, _)):
-                return self.is_text(yes)
-            case Call(op=op):
-                return VOCABULARY[op].gives == "text"
-        return False
+    def fits(self, op: str, args: Sequence[Expr]) -> bool:
+        """Whether a word takes texts where texts are, and numbers where they are not."""
+        takes = VOCABULARY[op].takes
+        texts = [self.known.is_text(arg) for arg in args]
+        wanted = takes + takes[-1:] * (len(texts) - len(takes))
+        common = {text for text, kind in zip(texts, wanted, strict=True) if kind == "any"}
+        as_wanted = all(
+            text == (kind == "text") for text, kind in zip(texts, wanted, strict=True) if kind != "any"
+        )
+        return as_wanted and len(common) <= 1

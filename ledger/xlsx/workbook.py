@@ -7,11 +7,12 @@ the time that openpyxl takes to give first values and then formulas.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.xlsx.formulas import column_number, shifted
-from ledger.xlsx.parts import WORKBOOK, Parts, opened, parse, refused
+from ledger.xlsx.formulas import SharedFormula, column_number
+from ledger.xlsx.limits import MAX_COLUMNS, MAX_FORMULA, MAX_ROWS
+from ledger.xlsx.parts import WORKBOOK, Budget, Parts, opened, parse, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _TEXTS = ("v", "f", "t")
 _AROUND = {"worksheet", "sheetData", "is", "r"}
+# Words that only files have, such as _xlfn., may make a formula longer than a spreadsheet shows it.
+_LONGEST = 4 * MAX_FORMULA
+_LETTERS, _SHOWN = 3, 20
 SHARED = "shared"
 
 
@@ -92,6 +96,8 @@ class SheetReader:
                 self.attributes = attributes
         elif tag == "row":
             self.row, self.column = int(attributes.get("r", self.row + 1)), 0
+            if not 0 < self.row <= MAX_ROWS:
+                raise ValueError(f"row {self.row} is none of a worksheet's {MAX_ROWS:,}")
             self.on_row(self.row, attributes)
         elif tag not in _AROUND:
             self.left_out = 1
@@ -110,6 +116,10 @@ class SheetReader:
         elif self.pieces is not None:
             text, self.pieces = "".join(self.pieces), None
             if tag == "f":
+                if len(text) > _LONGEST:
+                    raise ValueError(
+                        f"a formula has {len(text):,} characters; a spreadsheet takes {MAX_FORMULA:,}"
+                    )
                 self.formula = text
             else:
                 self.value = text if tag == "v" else (self.value or "") + text
@@ -124,6 +134,8 @@ class SheetReader:
         if not letters:
             return self.column + 1
         if letters not in self.letters:
+            if not letters.isalpha() or len(letters) > _LETTERS or column_number(letters) > MAX_COLUMNS:
+                raise ValueError(f"a cell is at {address[:_SHOWN]!r}")
             self.letters[letters] = column_number(letters)
         return self.letters[letters]
 
@@ -131,16 +143,18 @@ class SheetReader:
 class SheetCells:
     """Takes the rows and cells of a worksheet; `rows` has its cells by row and column, from 1."""
 
-    __slots__ = ("cells", "rows", "shared", "strings")
+    __slots__ = ("budget", "cells", "rows", "shared", "strings")
 
-    def __init__(self, strings: list[str]) -> None:
+    def __init__(self, strings: list[str], budget: Budget) -> None:
         self.strings = strings
+        self.budget = budget
         self.rows: dict[int, dict[int, Cell]] = {}
-        self.shared: dict[str, tuple[str, int, int]] = {}
+        self.shared: dict[str, tuple[SharedFormula, int, int]] = {}
         self.cells: dict[int, Cell] = {}
 
     def add_row(self, row: int, _: Mapping[str, str]) -> None:
-        """Take a row, whose cells follow."""
+        """Take a row, whose cells follow; a LedgerError says if those so far are too many."""
+        self.budget.add_cells(len(self.cells))
         self.cells = self.rows.setdefault(row, {})
 
     def add_cell(self, cell: SheetReader) -> None:
@@ -156,10 +170,14 @@ class SheetCells:
         if shared is None:
             return formula
         if formula:
-            self.shared[shared] = formula, cell.row, cell.column
+            self.shared[shared] = SharedFormula(formula), cell.row, cell.column
             return formula
-        first, row, column = self.shared.get(shared, ("#REF!", cell.row, cell.column))
-        return shifted(first, cell.row - row, cell.column - column)
+        if shared not in self.shared:
+            return "#REF!"
+        first, row, column = self.shared[shared]
+        found = first.shifted(cell.row - row, cell.column - column)
+        self.budget.add_characters(len(found))
+        return found
 
     def _scalar(self, kind: str, text: str | None) -> CellValue:
         """Return the value of a cell by its type; a text may be the number of one that cells share."""
@@ -284,7 +302,7 @@ def _root(parts: Parts, kind: str) -> Element:
 def _sheet(parts: Parts, part: str, sheet: Element, texts: tuple[list[str], Mapping[str, str]]) -> Worksheet:
     """Return a worksheet; `texts` are those that cells share, and the names of persons by their ids."""
     strings, persons = texts
-    title, cells = sheet.get("name", ""), SheetCells(strings)
+    title, cells = sheet.get("name", ""), SheetCells(strings, parts.budget)
     reader = SheetReader(cells.add_row, cells.add_cell)
     try:
         parse(parts, part, reader.start, reader.end, reader.text)
@@ -333,14 +351,18 @@ def _links(parts: Parts) -> Iterator[str]:
 
 
 def _rich(element: Element) -> str:
-    """Return the text of runs, without the readings above Chinese characters."""
-    found = []
-    for child in element:
-        if child.tag == "t":
-            found.append(child.text or "")
-        elif child.tag in {"r", "text"}:
-            found.append(_rich(child))
-    return "".join(found) if element.tag in {"r", "text"} else decoded("".join(found))
+    """Return the text of runs, without the readings above Chinese characters.
+
+    Runs do not nest, but a stranger's may, however deep: those still to be looked at are a list.
+    """
+    found, left = [], [element]
+    while left:
+        each = left.pop()
+        if each.tag == "t":
+            found.append(each.text or "")
+        if each is element or each.tag in {"r", "text"}:
+            left += reversed(each)
+    return decoded("".join(found))
 
 
 _ROWS = re.compile(rb"<(?:\w+:)?sheetData\b[^>]*>|</(?:\w+:)?sheetData>")
@@ -401,8 +423,8 @@ def _sheet_shell(parts: Parts, part: str, sheet: Element) -> SheetShell:
     if not part:
         return SheetShell(title, state)
     data = parts.found[part]
-    before, *_, after = _ROWS.split(data)
-    tree = Parts(parts.name, {part: before + after}).tree(part) if after != before else parts.tree(part)
+    before, *others = _ROWS.split(data)
+    tree = replace(parts, found={part: before + (others[-1] if others else b"")}).tree(part)
     rows = (_ROW_NUMBER.search(found[1]) for found in _HIDDEN_ROW.finditer(data))
     columns = (
         (_number(each.get("min", "")), _number(each.get("max", "")))

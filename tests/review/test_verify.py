@@ -246,10 +246,11 @@ def test_a_formula_that_reaches_outside_is_not_computed_and_others_are(engine, f
 @pytest.mark.engine
 def test_a_workbook_that_an_engine_dies_of_is_told(tmp_path, first):
     engines.require("ironcalc")
-    deep = "(" * 200_000 + "1" + ")" * 200_000
+    deep = "(" * 16_000 + "1" + ")" * 16_000
     told = asked(tmp_path, projects.planted(first, TIME, "<f>$E13/$B$7</f>", f"<f>{deep}</f>"))
     cells = len(projects.opened(first).formula_cells())
-    expected = f"book.xlsx: ironcalc crashed; none of {cells} formula cells is verified"
+    died = "ironcalc crashed, or needed more than 2 GiB of memory"
+    expected = f"book.xlsx: {died}; none of {cells} formula cells is verified"
     assert (told.code, told.lines) == (cli.FOUND, [expected])
 
 

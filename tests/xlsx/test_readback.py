@@ -147,8 +147,18 @@ def spelled_word(op):
 def test_every_word_that_a_workbook_spells_is_read_back(op):
     word, names = VOCABULARY[op], tuple(map(Name, ("A1", "B1", "C1")))
     wanted = Call(op, names if word.variadic else names[: len(word.takes)])
-    known_names = Known(frozenset(name.id for name in names), frozenset(), {})
+    takes = word.takes + word.takes[-1:] * (3 - len(word.takes))
+    texts = frozenset(name.id for name, kind in zip(names, takes, strict=False) if kind == "text")
+    known_names = Known(frozenset(name.id for name in names), texts, {})
     assert read_back(compile_to(EXCEL, wanted, str), known_names) == wanted
+
+
+@pytest.mark.parametrize(
+    "formula", ['1/"a"', '"a"+1', 'IF([M]>1,"a",2)', '[M]&"a"', 'MIN([M],"a")', '-"a"', '"a">1', "[dtype]+1"]
+)
+def test_a_text_where_a_number_is_taken_is_not_read(formula):
+    """What was edited so was worked out, and ended a review with a traceback."""
+    assert read_back(formula, KNOWN) is None
 
 
 @pytest.mark.parametrize("formula", ["CEILING()", "AND()", "FLOOR([M],8,1)", "MIN([M])", "IF([M],1)"])

@@ -10,7 +10,7 @@ import pytest
 
 from ledger.review.verify.engines import by_ironcalc, by_libreoffice
 from ledger.xlsx.formulas import called, why_outside
-from ledger.xlsx.parts import Parts, opened
+from ledger.xlsx.parts import Budget, Parts, opened
 from ledger.xlsx.uncached import stripped
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -75,7 +75,7 @@ def foreign(sheet=FOREIGN, workbook=""):
         "xl/externalLinks/externalLink1.xml": "<externalLink/>",
         "xl/vbaProject.bin": "",
     }
-    return Parts("book.xlsx", {name: text.encode() for name, text in found.items()})
+    return Parts("book.xlsx", {name: text.encode() for name, text in found.items()}, Budget("book.xlsx", 0))
 
 
 def cells(formula, cached="7"):

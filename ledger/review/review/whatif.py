@@ -221,7 +221,9 @@ def _override(node: Node, edit: FormulaEdit, known: Known) -> Override | None:
     rows = None if edit.kind == BLOCK else frozenset(edit.rows)
     if edit.new is not None:
         expr = read_back(edit.new, known)
-        return None if expr is None else Override(expand(expr), rows)
+        if expr is None or known.is_text(expr) != (node.kind.kind == "text"):
+            return None
+        return Override(expand(expr), rows)
     fits = isinstance(edit.value, str if node.kind.kind == "text" else float)
     return Override(edit.value, rows) if fits and isinstance(edit.value, str | float) else None
 

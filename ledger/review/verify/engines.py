@@ -14,12 +14,16 @@ import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledger.errors import LedgerError, Problem
 from ledger.xlsx.workbook import CellValue, ErrorValue, read_workbook
+
+# Windows has no such limits.
+limits = import_module("resource") if find_spec("resource") else None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,20 +40,29 @@ class EngineError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """How an engine recalculates a workbook in so many seconds at most, and its errors that are known."""
+    """How an engine recalculates a workbook in so many seconds at most, and its errors that are known.
 
+    `check` raises a LedgerError if the engine is not installed: that is asked before anything else is done.
+    """
+
+    check: Callable[[], object]
     recalculated: Callable[[bytes, float], Sheets]
     gaps: tuple[str, ...]
 
 
 PACKAGE = "ironcalc"
+_MOST_BYTES = 2 << 30
+
+
+def _check_ironcalc() -> None:
+    if find_spec(PACKAGE) is None:
+        hint = "pip install 'tile-ledger[verify]', or take another engine: --engine libreoffice"
+        raise LedgerError(Problem(f"{PACKAGE} is not installed", hint=hint))
 
 
 def by_ironcalc(xlsx: bytes, seconds: float) -> Sheets:
     """Return every cell of a workbook that is not empty; raise an EngineError where IronCalc fails."""
-    if find_spec(PACKAGE) is None:
-        hint = "pip install 'tile-ledger[verify]', or take another engine: --engine libreoffice"
-        raise LedgerError(Problem(f"{PACKAGE} is not installed", hint=hint))
+    _check_ironcalc()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "book.xlsx"
         path.write_bytes(xlsx)
@@ -67,12 +80,14 @@ def _from_process(path: str, seconds: float) -> Sheets | str:
     child.start()
     # Only the child holds the end that it writes to, so that its death is seen.
     sender.close()
+    # A stranger's formulas may ask for more memory than there is.
+    died = f"crashed, or needed more than {_MOST_BYTES >> 30} GiB of memory" if limits else "crashed"
     try:
         answer: Sheets | str = (
             receiver.recv() if receiver.poll(seconds) else f"took longer than {seconds:g} s"
         )
     except EOFError:
-        return "crashed"
+        return died
     else:
         return answer
     finally:
@@ -87,6 +102,8 @@ def _send_cells(sender: Connection, path: str) -> None:
 
     # An engine that dies writes a trace of its own code.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    if limits:
+        limits.setrlimit(limits.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
     try:
         model = ironcalc.load_from_xlsx(path, "en", "UTC", "en")
         model.evaluate()
@@ -127,15 +144,21 @@ _PROFILE = (
 )
 
 
+def _program() -> str:
+    """Return the path of LibreOffice's program; raise a LedgerError if it is not installed."""
+    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    if program is None:
+        hint = "install LibreOffice, or take another engine: --engine ironcalc"
+        raise LedgerError(Problem("soffice, the program of LibreOffice, is not on the PATH", hint=hint))
+    return program
+
+
 def by_libreoffice(xlsx: bytes, seconds: float) -> Sheets:
     """Return every cell of a workbook that is not empty; raise an EngineError where LibreOffice fails.
 
     Numbers have 15 digits, and `#NUM!` is `#VALUE!`: so it saves them.
     """
-    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
-    if program is None:
-        hint = "install LibreOffice, or take another engine: --engine ironcalc"
-        raise LedgerError(Problem("soffice, the program of LibreOffice, is not on the PATH", hint=hint))
+    program = _program()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path, saved = folder / "book.xlsx", folder / "saved" / "book.xlsx"
@@ -194,6 +217,7 @@ def _errors_of(command: list[str], folder: Path, seconds: float) -> str:
 
 ENGINES: Mapping[str, Engine] = {
     "ironcalc": Engine(
+        _check_ironcalc,
         by_ironcalc,
         (
             "IronCalc 0.9.1 reads a+(b-c) as a+b-c, which differs where b and c nearly cancel",
@@ -202,6 +226,7 @@ ENGINES: Mapping[str, Engine] = {
         ),
     ),
     "libreoffice": Engine(
+        _program,
         by_libreoffice,
         (
             "LibreOffice saves 15 digits, and #NUM! as #VALUE!",
