@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 _TELLING = 3
+# Words that an unknown one is compared with, letter by letter.
+_MOST_COMPARED = 120
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -93,15 +97,53 @@ def near(word: str, known: Iterable[str]) -> str:
     >>> near("tiem_s", ["time_s", "bytes"])
     "did you mean 'time_s'?"
     """
-    words = sorted(set(known))
-    by_case = {each.casefold(): each for each in words}
-    # The beginning of a long name is a near miss, too: of two that begin alike, the first.
-    by_start = {each.casefold()[: len(word)]: each for each in reversed(words) if len(word) >= _TELLING}
-    for known_as in (by_case, by_start):
-        close = difflib.get_close_matches(word.casefold(), known_as, n=1)
-        if close:
-            return f"did you mean {known_as[close[0]]!r}?"
-    return listed(words)
+    return _known_words(tuple(known)).hint(word)
+
+
+@lru_cache(maxsize=8)
+def _known_words(known: tuple[str, ...]) -> KnownWords:
+    return KnownWords(known)
+
+
+class KnownWords:
+    """The words that are known, for the hints of many unknown ones: each hint takes as long, however many."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self.words = sorted(set(known))
+        self.by_case = {each.casefold(): each for each in reversed(self.words)}
+        # A sign between letters is a near miss of its own.
+        self.by_letters = {_letters(each): each for each in reversed(self.words)}
+        self.forward = sorted(self.by_case)
+        self.backward = sorted(each[::-1] for each in self.by_case)
+
+    def hint(self, word: str) -> str:
+        """Return the near miss of an unknown word, else the words that are known."""
+        found = self.by_letters.get(_letters(word)) or self._closest(word.casefold())
+        return listed(self.words) if found is None else f"did you mean {found!r}?"
+
+    def _closest(self, word: str) -> str | None:
+        if len(self.words) <= _MOST_COMPARED:
+            near_by = self.forward
+        else:  # those that begin or end like it
+            near_by = _around(self.forward, word)
+            near_by += (each[::-1] for each in _around(self.backward, word[::-1]))
+        # The beginning of a long name is a near miss, too: of two that begin alike, the first.
+        starts = {each[: len(word)]: each for each in reversed(near_by) if len(word) >= _TELLING}
+        for known_as in ({each: each for each in near_by}, starts):
+            if close := difflib.get_close_matches(word, known_as, n=1):
+                return self.by_case[known_as[close[0]]]
+        return None
+
+
+def _around(words: list[str], word: str) -> list[str]:
+    """Return the words that are next to one in their order."""
+    at, side = bisect_left(words, word), _MOST_COMPARED // 4
+    return words[max(0, at - side) : at + side]
+
+
+def _letters(word: str) -> str:
+    """Return a word without case and without what is no letter and no digit."""
+    return "".join(each for each in word.casefold() if each.isalnum()) or word
 
 
 def near_and_all(word: str, known: Iterable[str]) -> str:

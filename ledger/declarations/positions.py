@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _Path = tuple[str | int, ...]
 
@@ -150,6 +151,13 @@ def _find_character(text: str, value: int, offset: int) -> int:
     return [*starts, end][min(offset, len(starts))]
 
 
+@lru_cache(maxsize=8)  # for the many mistakes of one file
+def _spots(text: str) -> Mapping[_Path, _Spot]:
+    scanner = _Scanner(text)
+    scanner.read_document()
+    return scanner.spots
+
+
 def locate(text: str, keys: Sequence[str | int], offset: int | None = None) -> tuple[int, int]:
     r"""Return line and column (from 1, in characters) of what `keys` lead to in `text`.
 
@@ -163,12 +171,10 @@ def locate(text: str, keys: Sequence[str | int], offset: int | None = None) -> t
     (1, 10)
     """
     text = text.removeprefix("\ufeff")
-    scanner = _Scanner(text)
-    scanner.read_document()
-    path = tuple(keys)
-    while path not in scanner.spots:
+    spots, path = _spots(text), tuple(keys)
+    while path not in spots:
         path = path[:-1]
-    spot = scanner.spots[path]
+    spot = spots[path]
     at = spot.key
     if offset is not None and spot.value is not None and len(path) == len(keys):
         at = _find_character(text, spot.value, offset)

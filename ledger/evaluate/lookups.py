@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
-from ledger.errors import Place, Problems, near
+from ledger.errors import KnownWords, Place, Problems
 from ledger.language.expr import Name, names
 from ledger.plan.plan import (
     Computed,
@@ -81,6 +81,8 @@ class MissingKeys:
     problems: Problems
     waiting: list[MissingKey] = field(default_factory=list)
     unknown: set[tuple[str, str]] = field(default_factory=set)
+    #: Of a table the parts that its keys have, and its keys for near misses.
+    known: dict[str, tuple[list[frozenset[str]], KnownWords]] = field(default_factory=dict)
 
     def report(self, block: RowBlock) -> None:
         """Add a problem for each key, those of one part first: a pair with an unknown part adds none."""
@@ -102,10 +104,14 @@ class MissingKeys:
         """Add the problem of one key, at the place of the first part that no key of the table has."""
         table = self.tables[missing.table]
         source = table.scenario.source.name if table.scenario else missing.table
-        known = [tuple(key.split("|")) for key in table.keys]
-        strange = (i for i, part in enumerate(parts) if part not in {key[i] for key in known})
+        if missing.table not in self.known:
+            keys = [tuple(key.split("|")) for key in table.keys]
+            columns = [frozenset(column) for column in zip(*keys, strict=True)]
+            self.known[missing.table] = columns, KnownWords(", ".join(key) for key in keys)
+        columns, known = self.known[missing.table]
+        strange = (i for i, part in enumerate(parts) if not columns or part not in columns[i])
         place = self._place(missing.keys[next(strange, -1)], row, block)
-        hint = near(", ".join(parts), (", ".join(key) for key in known))
+        hint = known.hint(", ".join(parts))
         self.problems.add(f"{source} has no row {', '.join(parts)!r}", place, hint)
 
     def _place(self, key: str, row: int, block: RowBlock) -> Place:
