@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ledger.book.markers import Marker, markers
 from ledger.book.media import WORDS
@@ -95,6 +96,19 @@ def _dedented(line: str, indent: str) -> str:
     return line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t")
 
 
+T = TypeVar("T", Block, Value)
+
+
+def _from(items: list[T], start: int) -> list[T]:
+    """Take the items that begin behind a place off the end of a list, which is in the order of the text."""
+    at = len(items)
+    while at and items[at - 1].start > start:
+        at -= 1
+    found = items[at:]
+    del items[at:]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Begun:
     """A block whose end is still to come; its name is empty if that was wrong."""
@@ -115,6 +129,8 @@ class _Reading:
     value: Marker | None = None
     blocks: list[Block] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
+    #: The first block of each view and medium.
+    first: dict[tuple[str, str], Block] = field(default_factory=dict)
 
     def take(self, marker: Marker) -> None:
         """Read the next marker."""
@@ -199,36 +215,36 @@ class _Reading:
         """Add a block; one that is there twice, and all that is nested in it, is a problem."""
         begin = begun.marker
         self._want_nothing_inside(begun)
-        twins = (each for each in self.blocks if each.key == (begun.name, begun.medium))
-        if begun.name and (twin := next(twins, None)):
+        twin = self.first.get((begun.name, begun.medium))
+        if begun.name and twin is not None:
             what = f"block {begun.name!r} stands twice as {begun.medium}, here and on line {twin.line}"
             self._report(begin, what)
         start = begin.stop + len(begin.after)
         start += 2 if self.text.startswith("\r\n", start) else 1
         stop = end.start - len(end.before)
         content = canonical(self.text[start:stop], begin.before)
-        self.blocks.append(
-            Block(
-                begun.name, begun.medium, begin.before, content, digest, begin.line, begin.column,
-                start, stop, end.stop,
-            )
+        block = Block(
+            begun.name, begun.medium, begin.before, content, digest, begin.line, begin.column,
+            start, stop, end.stop,
         )  # fmt: skip
+        self.blocks.append(block)
+        self.first.setdefault(block.key, block)
 
     def _want_nothing_inside(self, outer: _Begun) -> None:
         """Report every block and value nested in a block, and drop it; the innermost block comes first."""
         start = outer.marker.start
+        blocks, values = _from(self.blocks, start), _from(self.values, start)
         nested: list[tuple[str, Marker | Block | Value]] = [
-            *((f"block {each.name!r}", each.marker) for each in self.begun),
-            *((f"block {each.name!r}", each) for each in self.blocks),
-            *((f"value {each.path!r}", each) for each in self.values),
+            *((f"block {each.name!r}", each.marker) for each in self.begun if each.marker.start > start),
+            *((f"block {each.name!r}", each) for each in blocks),
+            *((f"value {each.path!r}", each) for each in values),
         ]
         hint = f"{outer.name!r} begins on line {outer.marker.line}; end it first"
         for what, each in nested:
-            if each.start > start:
-                place = Place(self.name, each.line, each.column)
-                self.problems.add(f"{what} stands inside block {outer.name!r}", place, hint)
-        self.blocks = [each for each in self.blocks if each.start < start]
-        self.values = [each for each in self.values if each.start < start]
+            place = Place(self.name, each.line, each.column)
+            self.problems.add(f"{what} stands inside block {outer.name!r}", place, hint)
+        for block in blocks:
+            self.first.pop(block.key, None)
 
     def _begin_value(self, marker: Marker) -> None:
         self._path(marker, _CELL)
