@@ -172,6 +172,24 @@ def names(expr: Expr) -> Iterator[Name]:
     return fold(expr, lambda _: iter(()), lambda name: iter((name,)), lambda _, args: chain(*args))
 
 
+def size(expr: Expr) -> int:
+    """Return how many words, names and literals `expr` spells, each part as often as it stands there.
+
+    An expansion that reads an argument twice doubles it, but holds it once: the count takes no longer.
+    """
+    sizes: dict[int, int] = {}
+    left = [expr]
+    while left:
+        each = left[-1]
+        args = each.args if isinstance(each, Call) else ()
+        if waiting := [arg for arg in args if id(arg) not in sizes]:
+            left += waiting
+        else:
+            sizes[id(each)] = 1 + sum(sizes[id(arg)] for arg in args)
+            left.pop()
+    return sizes[id(expr)]
+
+
 def core(node: Call, args: tuple[Expr, ...]) -> Expr:
     """Return the word of `node` put to `args`, in core words where it has an expansion."""
     expansion = VOCABULARY[node.op].expansion

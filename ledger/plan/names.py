@@ -25,7 +25,8 @@ from ledger.declarations.model import (
 from ledger.display import rules
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.language import units
-from ledger.language.expr import Expr, names, parse
+from ledger.language.expr import Expr, compile_to, names, parse, size
+from ledger.language.targets.excel import EXCEL, LONGEST
 from ledger.language.types import BROKEN, Kind, Scope, described, typed
 from ledger.plan.plan import (
     ID,
@@ -359,6 +360,17 @@ class Settings:
                 problems.add(what, self.place(name))
 
 
+def _check_length(expr: Expr, place: Place) -> None:
+    """Raise a formula that no spreadsheet takes, wherever the cells are that it reads."""
+    # Each part is a character at least: a formula of many more is not spelled to be measured.
+    length = size(expr)
+    if length <= LONGEST:
+        length = len(compile_to(EXCEL, expr, lambda _: "A1"))
+    if length > LONGEST:
+        what = f"the formula has more than the {LONGEST:,} characters that a spreadsheet takes, written out"
+        raise LedgerError(Problem(what, replace(place, offset=0), "give its parts to columns of their own"))
+
+
 class _BrokenNameError(LedgerError):
     """A name that cannot be resolved: its problems are already added, so it carries none."""
 
@@ -588,6 +600,7 @@ class SheetNames:
         if any(each.id not in kinds for each in names(declared)):
             raise _BrokenNameError
         found = typed(declared, Scope(kinds, self.models.atoms, place))
+        _check_length(found.expr, place)
         for printed in found.printed:
             self._add_printed_text(printed.name, printed.rule, printed.text, place)
         reads = tuple(dict.fromkeys(each.id for each in names(found.expr)))

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ledger.declarations import scenario
+from ledger.declarations.files import content, name_of
 from ledger.declarations.project import PROJECT_FILE
 from ledger.declarations.toml import located_place
 from ledger.errors import LedgerError, Place
@@ -78,9 +79,13 @@ class _ReportCauses:
         """Yield the changes of the report: those known exactly, then the files that changed."""
         name = f"{self.report.name}.xlsx"
         folder = self.project.root / self.project.project.reports / self.report.name
+        if not (folder / name).is_file():  # never written
+            return
         try:
-            old = snapshot(name, (folder / name).read_bytes())
-        except (OSError, LedgerError):  # never written, or none of ours
+            old = snapshot(name, content(folder / name))
+        except LedgerError as error:
+            place = name_of(self.project.root, folder / name)
+            yield Cause(place, "what changed is not known:", "", f"it {error.problems[0].what}")
             return
         for table in self.report.worked.plan.tables.values():
             if before := old.rows.get(table.sheet or table.name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ledger.language.targets.excel import LONGEST
 from ledger.values import UNWRITABLE, utf16_length
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 #: Rows and columns of a worksheet.
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 #: Characters of a formula, of the text in a cell, and of the texts that a drop-down lists, in UTF-16 units.
-MAX_FORMULA, MAX_TEXT, MAX_LIST = 8_192, 32_767, 255
+MAX_FORMULA, MAX_TEXT, MAX_LIST = LONGEST, 32_767, 255
 #: Characters of a worksheet's title, a defined name, a table's header, and of a key: MATCH finds no text
 #: beyond 255, and a key of several parts is looked up with what joins them.
 MAX_TITLE, MAX_NAME, MAX_HEADER, MAX_KEY = 31, 255, 255, 200

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 #: What a workbook may unpack to, and how much more than its size: a zip bomb is both large and steep.
-MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 30, 10_000, 150
+MOST_BYTES, MOST_PARTS, STEEPEST = 1 << 32, 10_000, 150
 _SMALL = 32 << 20
 #: Elements inside each other; no part of a workbook has a tenth of it.
 _DEEPEST = 256

@@ -70,6 +70,9 @@ def _log2(x: str) -> str:
     return f"IF({x}/2^{rounded}=1,{rounded},LOG({x},2))"
 
 
+#: The characters of a formula that a spreadsheet takes.
+LONGEST = 8_192
+
 EXCEL = Target(
     "excel",
     {
