@@ -19,6 +19,7 @@ from ledger.display import rules
 from ledger.evaluate.findings import ValueFinding, findings_of, printed_findings
 from ledger.evaluate.lookups import MissingKey, MissingKeys, RowBlock, TableRows, row_id
 from ledger.language.expr import Expr, Literal, fold
+from ledger.language.targets.excel import MOST_ROWS
 from ledger.language.targets.numpy import WORDS, literal
 from ledger.plan.plan import (
     Claimed,
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ledger.declarations.scenario import Scenario
-    from ledger.errors import Problems
+    from ledger.errors import Place, Problems
     from ledger.evaluate.notes import Notes
 
 BLOCK_ROWS = 16_000
+# Rows that a filter is asked about: some minutes.
+_MOST_FILTERED = 100 * MOST_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,13 @@ def evaluate(
     sheets: dict[str, SheetResult] = {}
     findings: list[ValueFinding] = []
     for name, sheet in plan.sheets.items():
-        if not _needs(sheet) <= tables.keys():
+        if not _needs(sheet) <= tables.keys() or _are_too_many(sheet, tables, problems):
             continue
         missing = MissingKeys(sheet, plan, tables, problems)
         found = _Evaluator(sheet, tables, missing, overrides or {}).evaluated()
-        if found.ids:
+        if len(found.ids) > MOST_ROWS:
+            problems.add(*_too_many(sheet, f"more than {MOST_ROWS:,} rows pass the filter of sheet {name!r}"))
+        elif found.ids:
             sheets[name] = found
             findings += findings_of(sheet, found.ids, found.values)
         elif sheet.where is not None:
@@ -110,6 +115,25 @@ def evaluate(
             of = sheets[view.sheet]
             findings += printed_findings(view, plan.sheets[view.sheet], of.ids, of.values)
     return Result(tables, sheets, tuple(findings))
+
+
+def _are_too_many(sheet: PlannedSheet, tables: Mapping[str, TableRows], problems: Problems) -> bool:
+    """Whether a sheet has more rows than a worksheet, or than a filter can be asked about: a problem."""
+    lengths = [len(tables[axis.table].keys) for axis in sheet.axes]
+    count, most = prod(lengths), MOST_ROWS if sheet.where is None else _MOST_FILTERED
+    if count > most:
+        product = " × ".join(f"{length:,}" for length in lengths)
+        of = f" ({product})" if len(lengths) > 1 else ""
+        before = "" if sheet.where is None else ", before its filter"
+        problems.add(
+            *_too_many(sheet, f"sheet {sheet.name!r} has {count:,} rows{of}{before}; at most {most:,}")
+        )
+    return count > most
+
+
+def _too_many(sheet: PlannedSheet, what: str) -> tuple[str, Place, str]:
+    at = replace(sheet.place, keys=(*sheet.place.keys, "rows"))
+    return what, at, "name fewer rows, or several sheets"
 
 
 def _needs(sheet: PlannedSheet) -> set[str]:
@@ -128,7 +152,8 @@ def _rows(table: PlannedTable, rows: Scenario | None) -> TableRows:
         keys = tuple(each if isinstance(each, str) else number_text(each) for each in table.listed)
         is_text = listed.kind.kind == "text"
         fields = {listed.name: texts(keys) if is_text else Values(np.array(table.listed, dtype=np.float64))}
-    return TableRows(keys, {key: number for number, key in enumerate(keys)}, fields, rows)
+    ids = tuple(map(row_id, keys))
+    return TableRows(keys, ids, {key: number for number, key in enumerate(keys)}, fields, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +184,8 @@ class _Evaluator:
                 }
             blocks.append({name: each for name, each in block.items() if name not in constants})
             ids += block["id"].data.tolist()
+            if len(ids) > MOST_ROWS:
+                break  # which is told
         varying = {name: _joined([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
         return SheetResult(tuple(ids), {**constants, **varying})
 
@@ -191,7 +218,7 @@ class _Evaluator:
             case Given(value):
                 return literal(value)
             case RowId():
-                keys = [[row_id(key) for key in self._axis(i).keys] for i in range(len(picks))]
+                keys = (self._axis(number).ids for number in range(len(picks)))
                 parts = ([names[i] for i in pick] for names, pick in zip(keys, picks, strict=True))
                 return texts(["/".join(each) for each in zip(*parts, strict=True)])
             case RowKey(axis):

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of a table: their keys, the number of the row of each, and the values of each field."""
+    """The rows of a table: their keys and ids, the row number of each key, the values of each field."""
 
     keys: tuple[str, ...]
+    ids: tuple[str, ...]
     numbers: Mapping[str, int]
     fields: Mapping[str, Values]
     scenario: Scenario | None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ledger.language.targets.excel import LONGEST
+from ledger.language.targets.excel import LONGEST, MOST_ROWS
 from ledger.values import UNWRITABLE, utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 #: Rows and columns of a worksheet.
-MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
+MAX_ROWS, MAX_COLUMNS = MOST_ROWS, 16_384
 #: Characters of a formula, of the text in a cell, and of the texts that a drop-down lists, in UTF-16 units.
 MAX_FORMULA, MAX_TEXT, MAX_LIST = LONGEST, 32_767, 255
 #: Characters of a worksheet's title, a defined name, a table's header, and of a key: MATCH finds no text

@@ -262,7 +262,7 @@ def test_outputs_outside_the_project_are_watched(tmp_path):
 
 def test_edges_10_a_template_included_under_any_name_is_read(tmp_path):
     """Its ending says nothing: `check --full` names it as the cause, too."""
-    book = edge("stamp-template", tmp_path / "book")
+    book = edge("10-template", tmp_path / "book")
     assert ledger(book, "build").code == 0
     edit(book / "templates/foot.txt", "draft", "FINAL")
     assert not stamp.is_fresh(book)

@@ -70,8 +70,8 @@ def _log2(x: str) -> str:
     return f"IF({x}/2^{rounded}=1,{rounded},LOG({x},2))"
 
 
-#: The characters of a formula that a spreadsheet takes.
-LONGEST = 8_192
+#: The characters of a formula, and the rows of a sheet, that a spreadsheet takes.
+LONGEST, MOST_ROWS = 8_192, 1_048_576
 
 EXCEL = Target(
     "excel",
