@@ -61,10 +61,11 @@ format: $(VENV)/.lint ## let ruff lay the code out
 	@$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/.test ## measure against peers in ratios, a check of a large book and a diff against their limits
+bench: $(VENV)/.test ## measure against peers in ratios, large books and diffs against their limits, many mistakes
 	@$(BIN)/python benchmarks/write_rows.py
 	@$(BIN)/python benchmarks/check_book.py
 	@$(BIN)/python benchmarks/diff_rows.py
+	@$(BIN)/python benchmarks/linear.py
 
 .PHONY: clean
 clean: ## remove what the other targets installed
