@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SHOWN = 8
 _TELLING = 3
 # Words that an unknown one is compared with, letter by letter.
-_MOST_COMPARED = 120
+_MOST_COMPARED = 60
 
 
 @dataclass(frozen=True, slots=True, order=True)

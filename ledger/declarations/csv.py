@@ -10,6 +10,7 @@ import re
 from csv import Error as CsvError
 from csv import reader
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ledger.errors import Place, Problem, Problems, near
@@ -60,10 +61,7 @@ class Csv:
 
     def cell(self, start: int, position: int) -> re.Match[str]:
         """Return the cell at `position` (from 1) of the record that begins at `start`, in its four groups."""
-        at = start
-        for _ in range(position - 1):
-            at = _cell(self.text, at).end() + 1
-        return _cell(self.text, at)
+        return _cell(self.text, _starts(self.text, start)[position - 1])
 
     def place(self, line: int, start: int, position: int) -> Place:
         """Return the place of the cell at `position` (from 1) of the record on `line`, in characters.
@@ -78,7 +76,8 @@ class Csv:
         content = cell["plain"] if cell["quoted"] is None else cell["blank"] + '"'
         if content.strip():
             at += len(content) - len(content.lstrip())
-        breaks = list(_BREAK.finditer(self.text, start, at))
+        is_one_line = all(self.text.find(sign, start, at) < 0 for sign in "\r\n")
+        breaks = [] if is_one_line else [*_BREAK.finditer(self.text, start, at)]
         return Place(self.name, line + len(breaks), at - (breaks[-1].end() if breaks else start) + 1)
 
 
@@ -282,6 +281,15 @@ def _quoted_cells(csv: Csv, line: int, start: int, problems: Problems) -> tuple[
             end = _BREAK.match(csv.text, at)
             return tuple(cells), end.end() if end else at
         at += 1
+
+
+@lru_cache(maxsize=4)  # for the many mistakes of one line
+def _starts(text: str, start: int) -> tuple[int, ...]:
+    """Return where the cells of the record that begins at `start` begin."""
+    found = [start]
+    while text[(end := _cell(text, found[-1]).end()) : end + 1] == ",":
+        found.append(end + 1)
+    return tuple(found)
 
 
 def _cell(text: str, at: int) -> re.Match[str]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_right
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 _Path = tuple[str | int, ...]
 
@@ -151,31 +151,35 @@ def _find_character(text: str, value: int, offset: int) -> int:
     return [*starts, end][min(offset, len(starts))]
 
 
-@lru_cache(maxsize=8)  # for the many mistakes of one file
-def _spots(text: str) -> Mapping[_Path, _Spot]:
-    scanner = _Scanner(text)
-    scanner.read_document()
-    return scanner.spots
+class Positions:
+    """Where the keys and values of a TOML text are: it is read once, for the many mistakes of one file."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text.removeprefix("\ufeff")
+        scanner = _Scanner(self.text)
+        scanner.read_document()
+        self.spots = scanner.spots
+        self.lines = [0, *(found.end() for found in re.finditer("\n", self.text))]
 
-def locate(text: str, keys: Sequence[str | int], offset: int | None = None) -> tuple[int, int]:
-    r"""Return line and column (from 1, in characters) of what `keys` lead to in `text`.
+    def locate(self, keys: Sequence[str | int], offset: int | None = None) -> tuple[int, int]:
+        r"""Return line and column (from 1, in characters) of what `keys` lead to.
 
-    That is the key, or the value for an element of an array; with `offset`, that character of the value if it
-    is a string, else the start of the value. Of keys that do not all exist, those that do are located: for a
-    missing key, its table's header. No keys are (1, 1). A byte order mark has no column.
+        That is the key, or the value for an element of an array; with `offset`, that character of the value
+        if it is a string, else the start of the value. Of keys that do not all exist, those that do are
+        located: for a missing key, its table's header. No keys are (1, 1). A byte order mark has no column.
 
-    >>> locate('[columns.flop]\nformula = "2 * M"', ["columns", "flop", "formula"], 4)
-    (2, 16)
-    >>> locate('[columns.flop]\nformula = "2 * M"', ["columns", "flop", "unit"])
-    (1, 10)
-    """
-    text = text.removeprefix("\ufeff")
-    spots, path = _spots(text), tuple(keys)
-    while path not in spots:
-        path = path[:-1]
-    spot = spots[path]
-    at = spot.key
-    if offset is not None and spot.value is not None and len(path) == len(keys):
-        at = _find_character(text, spot.value, offset)
-    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        >>> text = '[columns.flop]\nformula = "2 * M"'
+        >>> Positions(text).locate(["columns", "flop", "formula"], 4)
+        (2, 16)
+        >>> Positions(text).locate(["columns", "flop", "unit"])
+        (1, 10)
+        """
+        path = tuple(keys)
+        while path not in self.spots:
+            path = path[:-1]
+        spot = self.spots[path]
+        at = spot.key
+        if offset is not None and spot.value is not None and len(path) == len(keys):
+            at = _find_character(self.text, spot.value, offset)
+        line = bisect_right(self.lines, at)
+        return line, at - self.lines[line - 1] + 1

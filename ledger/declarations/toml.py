@@ -32,7 +32,7 @@ from ledger.declarations.model import (
     ViewColumn,
     placed,
 )
-from ledger.declarations.positions import locate
+from ledger.declarations.positions import Positions
 from ledger.declarations.project import PROJECT_FILE, VERSION, packaged
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.values import UNWRITABLE, is_too_small
@@ -167,23 +167,27 @@ def find(root: Path, name: str, where: ProjectFile, is_file: Callable[[Path], bo
 
 def located(error: LedgerError, root: Path, where: ProjectFile) -> LedgerError:
     """Return `error` with line and column for every place that names keys of a TOML file."""
+    seen: dict[str, Positions | None] = {}
     return LedgerError(
         *(
-            replace(problem, place=problem.place and located_place(problem.place, root, where))
+            replace(problem, place=problem.place and located_place(problem.place, root, where, seen))
             for problem in error.problems
         )
     )
 
 
-def located_place(place: Place, root: Path, where: ProjectFile) -> Place:
-    """Return a place that names keys of a TOML file by its line and column."""
+def located_place(
+    place: Place, root: Path, where: ProjectFile, seen: dict[str, Positions | None] | None = None
+) -> Place:
+    """Return a place that names keys of a TOML file by line and column; `seen` has the files read so far."""
     if place.line or not place.keys:
         return place
-    path = find(root, place.file, where)
-    if not path.is_file():
-        return place
-    line, column = locate(path.read_text(encoding="utf-8-sig"), place.keys, place.offset)
-    return Place(place.file, line, column)
+    seen = {} if seen is None else seen
+    if place.file not in seen:
+        path = find(root, place.file, where)
+        seen[place.file] = Positions(path.read_text(encoding="utf-8-sig")) if path.is_file() else None
+    positions = seen[place.file]
+    return place if positions is None else Place(place.file, *positions.locate(place.keys, place.offset))
 
 
 @dataclass(frozen=True, slots=True)

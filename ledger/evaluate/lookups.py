@@ -129,7 +129,7 @@ class MissingKeys:
                 data = (block.known[each].data for each in keys)
                 text = "|".join(each[min(row, len(each) - 1)] for each in data)
                 if text in self.tables[table].keys:
-                    return self._cell(table, name, self.tables[table].keys.index(text))
+                    return self._cell(table, name, self.tables[table].numbers[text])
         return node.place
 
     def _cell(self, table: str, name: str, row: int) -> Place:

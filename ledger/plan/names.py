@@ -23,7 +23,7 @@ from ledger.declarations.model import (
     spoken,
 )
 from ledger.display import rules
-from ledger.errors import LedgerError, Place, Problem, Problems, near
+from ledger.errors import KnownWords, LedgerError, Place, Problem, Problems, near
 from ledger.language import units
 from ledger.language.expr import Expr, compile_to, names, parse, size
 from ledger.language.targets.excel import EXCEL, LONGEST
@@ -394,6 +394,8 @@ class SheetNames:
     nodes: dict[str, Node] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     path: dict[str, Place] = field(default_factory=dict)
+    #: The names that there are, once one was asked for that there is not.
+    known: KnownWords | None = None
 
     def planned(self, wanted: Iterable[tuple[str, Place]]) -> PlannedSheet:
         """Return the sheet with every wanted name and all that they read."""
@@ -538,8 +540,11 @@ class SheetNames:
             return self._field(owner, part, place)
         if self._unknown_rows():
             raise _BrokenNameError
-        known = (*models.known(), *(each for axis in self.axes for each in self._fields_of(axis)))
-        raise LedgerError(Problem(f"unknown name {name!r}", place, self._row_hint(name) or near(name, known)))
+        if self.known is None:
+            fields = (each for axis in self.axes for each in self._fields_of(axis))
+            self.known = KnownWords((*models.known(), *fields))
+        hint = self._row_hint(name) or self.known.hint(name)
+        raise LedgerError(Problem(f"unknown name {name!r}", place, hint))
 
     def _row_hint(self, name: str) -> str:
         """Return how a row of the table `name` is called on this sheet, nothing if its rows are others."""

@@ -19,7 +19,7 @@ from ledger.xlsx.places import PRINTED
 from ledger.xlsx.record import PrintedCell, line_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ledger.display.rules import Ladder
     from ledger.evaluate.evaluate import Result, SheetResult
@@ -161,20 +161,21 @@ class _ViewWriter:
         down, across, cell_ = self.view.columns
         downs = _printed(down, self.result.values[down.node])
         acrosses = _printed(across, self.result.values[across.node])
-        rows, columns = list(dict.fromkeys(downs)), list(dict.fromkeys(acrosses))
+        rows, columns = (_first_places(texts) for texts in (downs, acrosses))
+        down_number, across_number = ({text: i for i, text in enumerate(each)} for each in (rows, columns))
         group = _ROW_HELPERS + _CELL_HELPERS
         spots = [
-            _PrintedSpot(start + 1 + i, 1, self.right, down, downs.index(text)) for i, text in enumerate(rows)
+            _PrintedSpot(start + 1 + i, 1, self.right, down, first) for i, first in enumerate(rows.values())
         ]
         spots += [
-            _PrintedSpot(start, 2 + i, self.right + group * (1 + i), across, acrosses.index(text))
-            for i, text in enumerate(columns)
+            _PrintedSpot(start, 2 + i, self.right + group * (1 + i), across, first)
+            for i, first in enumerate(columns.values())
         ]
         spots += [
             _PrintedSpot(
-                start + 1 + rows.index(a),
-                2 + columns.index(b),
-                self.right + group * (1 + columns.index(b)),
+                start + 1 + down_number[a],
+                2 + across_number[b],
+                self.right + group * (1 + across_number[b]),
                 cell_,
                 i,
             )
@@ -266,3 +267,11 @@ class _ViewWriter:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if text else ""
+
+
+def _first_places(texts: Sequence[str]) -> dict[str, int]:
+    """Return each different text with the place where it comes first."""
+    found: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        found.setdefault(text, place)
+    return found

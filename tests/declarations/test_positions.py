@@ -13,7 +13,7 @@ import tree_sitter_toml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.declarations.positions import locate
+from ledger.declarations.positions import Positions
 
 ROOT = Path(__file__).resolve().parents[2]
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
@@ -38,6 +38,10 @@ x = 1
 kind = "record"
 columns = ["id", { column = "flop", as = 'f' }, [[1.5], []]]
 """
+
+
+def locate(text, keys, offset=None):
+    return Positions(text).locate(keys, offset)
 
 
 @pytest.mark.parametrize(
