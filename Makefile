@@ -60,6 +60,10 @@ format: $(VENV)/.lint ## let ruff lay the code out
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+.PHONY: fuzz
+fuzz: $(VENV)/.test ## change books and workbooks at random for ten minutes: no traceback, no hang
+	@$(BIN)/python tests/fuzz.py 600 $(SEED)
+
 .PHONY: bench
 bench: $(VENV)/.test ## measure against peers in ratios, large books and diffs against their limits, many mistakes
 	@$(BIN)/python benchmarks/write_rows.py

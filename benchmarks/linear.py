@@ -214,7 +214,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path, int], Command], int]] = {
     "rows, all edited": (edited_rows, 4_000),
     "rows, all renamed": (renamed_rows, 4_000),
     "values of a chapter": (values, 1_500),
-    "blocks of a chapter": (blocks, 2_000),
+    "blocks of a chapter": (blocks, 4_000),
     "remarks": (notes, 10_000),
     "rows of two workbooks": (compared, 8_000),
 }
