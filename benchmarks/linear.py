@@ -189,7 +189,7 @@ def notes(root: Path, count: int) -> Command:
     """Every row has a remark."""
     rows(root, count)
     remarks = "".join(f"r{number},a,remark {number}\n" for number in range(count))
-    report = f"[tables.rows]\nnotes = 'scenarios/notes.csv'\n{REPORT}"
+    report = f"[tables.rows]\nnotes = 'notes.csv'\n{REPORT}"
     write(root, {"reports/r.toml": report, "scenarios/notes.csv": f"row,field,note\n{remarks}"})
     return ("build",)
 
@@ -215,7 +215,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path, int], Command], int]] = {
     "rows, all renamed": (renamed_rows, 4_000),
     "values of a chapter": (values, 1_500),
     "blocks of a chapter": (blocks, 4_000),
-    "remarks": (notes, 10_000),
+    "remarks": (notes, 1_000),
     "rows of two workbooks": (compared, 8_000),
 }
 
