@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import engines
 import pytest
 from projects import BOOK, ROOT, digests, edge, edit, ledger, write_book
 
@@ -34,8 +35,9 @@ def test_a_build_leaves_a_stamp_of_every_file_that_it_reads_or_writes(book):
     assert dict(json.loads((book / STAMP).read_bytes())["files"]) == used(book)
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.engine
 def test_a_build_opens_no_file_of_the_project_that_the_stamp_does_not_hold(book):
+    engines.require("strace")
     (book / STAMP).unlink()
     command = ["strace", "-f", "-y", "-e", "trace=openat", sys.executable, "-m", "ledger", "build"]
     ran = subprocess.run(
