@@ -29,7 +29,7 @@ _WITHOUT = {NOT_COMPUTED, NO_VALUE, NOT_COMPARED}
 # How long an engine may take for a small workbook, and how many formulas it gets a second more for: a tenth
 # of what it computes.
 _SECONDS = {"ironcalc": 15.0, "libreoffice": 60.0}
-_CELLS_PER_SECOND = 500
+_CELLS_PER_SECOND = 2_000
 # What an engine shows in place of a value that it cannot compute.
 _UNCOMPUTED = frozenset({"#NAME?", "#ERROR!", "#N/IMPL!", "#CIRC!"})
 _OF_ITS_OWN: Mapping[str, str] = {
