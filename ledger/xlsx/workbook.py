@@ -199,6 +199,7 @@ class SheetCells:
 
 
 _THREAD = "[Threaded comment]"
+_NOTED = re.compile(r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}")
 _LINK = re.compile(r"xl/externalLinks/[^/]+\.xml")
 _RUNS = re.compile("vbaProject|macrosheets|activeX|embeddings/")
 
@@ -320,6 +321,9 @@ def _sheet(parts: Parts, part: str, sheet: Element, texts: tuple[list[str], Mapp
         for note in _comments(each)
         if note.address not in threaded or not note.text.startswith(_THREAD)
     ]
+    if odd := [note.address for note in (*notes, *replies) if not _NOTED.fullmatch(note.address)]:
+        what = f"sheet {title!r} is damaged: a note is on {odd[0][:_SHOWN]!r}, which is no cell"
+        raise refused(parts.name, what, "ask for it again")
     state = sheet.get("state", "visible")
     return Worksheet(title, state, cells.rows, (*notes, *replies), tuple(map(_table, tables)))
 
