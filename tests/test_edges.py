@@ -27,13 +27,25 @@ columns = ["y"]
 """
 
 
-def nested(levels):
-    """Return a project whose formula nests `%`, each of which reads its first argument twice."""
+def nested(levels, rows=0):
+    """Return a project whose formula nests `%`, each of which reads its first argument twice.
+
+    With rows, it reads a field of each: its addresses are longer then.
+    """
     formula = "x"
     for level in range(levels):
         formula = f"({formula}) % {level + 3}"
-    inputs = "[inputs]\nx = { kind = 'integer', default = 100 }\n"
-    return {"reports/r.toml": f"{inputs}[columns.y]\nformula = '{formula}'\n{ONE}"}
+    columns = f"[columns.y]\nformula = '{formula}'\n"
+    if not rows:
+        inputs = "[inputs]\nx = { kind = 'integer', default = 100 }\n"
+        return {"reports/r.toml": f"{inputs}{columns}{ONE}"}
+    table = "[tables.t.fields]\nx = { kind = 'integer' }\n"
+    report = f"{table}{columns}{ONE}".replace("[sheets.one]", "[sheets.one]\nrows = 't'")
+    csv = "".join(f"r{number},{number}\n" for number in range(rows))
+    return {
+        "reports/r.toml": report.replace('kind = "record"', ""),
+        "scenarios/t.csv": f"id,x\n{csv}",
+    }
 
 
 def misses(count):
@@ -104,8 +116,15 @@ EDGES = [
     (22, MUTE, ("calc", "r"), 2, "reports/r.toml: report 'r' has no view, which would answer"),
     (28, misses(50), ("build",), 2, "did you mean 'item-00007'?"),
     (31, nested(8), ("build",), 0, "5 written"),
-    (31, nested(16), ("build",), 2, "reports/r.toml:4:12: the formula has more than the 8,192 characters"),
-    (31, nested(50), ("build",), 2, "reports/r.toml:4:12: the formula has more than the 8,192 characters"),
+    (
+        31,
+        nested(9, rows=20_000),
+        ("build",),
+        2,
+        ":4:12: written out, the formula has more than 8,192",
+    ),
+    (31, nested(16), ("build",), 2, ":4:12: written out, the formula has more than 8,192"),
+    (31, nested(50), ("build",), 2, ":4:12: written out, the formula has more than 8,192"),
     (32, crossed(1_025), ("build",), 2, "sheet 's' has 1,050,625 rows (1,025 × 1,025); at most 1,048,576"),
     (32, filtered(1_025), ("build",), 2, "more than 1,048,576 rows pass the filter of sheet 's'"),
     (34, ENDLESS, ("build",), 2, "mine.txt.j2:1: template fails on view 'one': its loops, calls and texts"),

@@ -367,7 +367,7 @@ def _check_length(expr: Expr, place: Place) -> None:
     if length <= LONGEST:
         length = len(compile_to(EXCEL, expr, lambda _: "A1"))
     if length > LONGEST:
-        what = f"the formula has more than the {LONGEST:,} characters that a spreadsheet takes, written out"
+        what = f"written out, the formula has more than {LONGEST:,} characters, which no spreadsheet takes"
         raise LedgerError(Problem(what, replace(place, offset=0), "give its parts to columns of their own"))
 
 

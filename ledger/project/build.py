@@ -12,7 +12,7 @@ from ledger.book.inject import warnings
 from ledger.book.render import EvaluatedReport, render
 from ledger.declarations.files import ProjectFiles, matching, name_of
 from ledger.declarations.project import PROJECT_FILE
-from ledger.declarations.toml import chosen, project, report_names
+from ledger.declarations.toml import chosen, located, project, report_names
 from ledger.errors import LedgerError, Place, Problem, Problems, near
 from ledger.evaluate.claims import ClaimFinding, claim_findings
 from ledger.evaluate.findings import DENORMAL, INEXACT, KNIFE_EDGE, PRINTED_AS_0, ValueFinding
@@ -81,7 +81,10 @@ def _build(
 def _built(worked: EvaluatedReport, texts: Mapping[str, str]) -> BuiltReport:
     """Return a report with the texts of its views and its workbook as files."""
     name = worked.plan.name
-    workbook = {f"{name}.xlsx": workbook_bytes(worked.plan, worked.result, origins(worked))}
+    try:
+        workbook = {f"{name}.xlsx": workbook_bytes(worked.plan, worked.result, origins(worked))}
+    except LedgerError as error:
+        raise located(error, worked.declared.root, worked.declared.project) from None
     files = {file: text.encode() for file, text in texts.items()} | workbook
     claims = claim_findings(worked.plan, worked.result)
     return BuiltReport(name, files, worked.result.findings, claims, worked)

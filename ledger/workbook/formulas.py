@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.display import rules
+from ledger.errors import LedgerError, Problem
 from ledger.language.expr import compile_to
 from ledger.language.targets.excel import EXCEL
 from ledger.plan.plan import Claimed, Computed, Fetched, Node, PrintedText
 from ledger.workbook.layout import HELPERS, Layout, LedgerLayout, cell, span
+from ledger.xlsx.limits import MAX_FORMULA
 from ledger.xlsx.places import DISPLAY, LADDER_HEADS
 from ledger.xlsx.sheetdata import ROW
 
@@ -24,7 +26,20 @@ def reference(layout: LedgerLayout, name: str) -> str:
 
 
 def formula(layout: Layout, sheet: str, node: Node) -> str | None:
-    """Return the Excel formula of a node, without `=`; None for an input, an id or a field of its row."""
+    """Return the Excel formula of a node, without `=`; None for an input, an id or a field of its row.
+
+    A LedgerError says where one is declared that is too long with the addresses of this workbook.
+    """
+    found = _spelled(layout, sheet, node)
+    if found is not None and len(found.replace(ROW, str(layout.sheets[sheet].last))) > MAX_FORMULA:
+        what = (
+            f"written out, the formula has more than {MAX_FORMULA:,} characters, which no spreadsheet takes"
+        )
+        raise LedgerError(Problem(what, node.place, "give its parts to columns of their own"))
+    return found
+
+
+def _spelled(layout: Layout, sheet: str, node: Node) -> str | None:
     on = layout.sheets[sheet]
     match node.how:
         case Computed(expr=expr) | Claimed(expr=expr):
