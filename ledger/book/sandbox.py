@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sized
 from functools import wraps
 from inspect import unwrap
 from itertools import islice
@@ -39,8 +40,11 @@ _METHODS: Mapping[type, frozenset[str]] = {
     list: frozenset({"append", "count", "extend", "index"}),
     tuple: frozenset({"count", "index"}),
 }
-# A width in a format, or one that is given apart.
-_WIDE_FORMAT = re.compile(r"\d{4}|\*|\{[^}]*\{")
+# A width, or one that is given apart, by what formats: the operator `%` and its filter, or the method.
+_WIDE = {
+    "%": re.compile(r"%(?:\(\w*\))?[-+ #0]*(?:[0-9]{4}|\*|[0-9]*\.(?:[0-9]{4}|\*))"),
+    "format": re.compile(r"\{[^{}]*:[^{}]*(?:[0-9]{4}|\{)"),
+}
 
 
 class _Counting(CodeGenerator):
@@ -62,6 +66,11 @@ def _weight(node: nodes.Node) -> int:
     return 1 + sum(
         len(each.data) if isinstance(each, nodes.TemplateData) else 1 for each in node.find_all(nodes.Node)
     )
+
+
+def _size(value: Any) -> int:
+    """Return the length of what has one; what is undefined has none, and only its own reader may say so."""
+    return len(value) if isinstance(value, Sized) and not isinstance(value, jinja2.Undefined) else 0
 
 
 class Sandbox(SandboxedEnvironment):
@@ -137,13 +146,13 @@ class Sandbox(SandboxedEnvironment):
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Return what an operator gives; the size of a product and of a power is looked at first."""
-        sizes = [len(each) if hasattr(each, "__len__") else 0 for each in (left, right)]
+        sizes = [_size(each) for each in (left, right)]
         if operator == "*" and any(sizes):
             self.charge(max(sizes) * abs(right if sizes[0] else left))
         elif operator == "**" and isinstance(left, int) and isinstance(right, int):
             self.charge(left.bit_length() * abs(right))
         elif operator == "%" and isinstance(left, str):
-            self._check("format", left, [right], {})
+            self._check("%", left, [right], {})
         else:
             self.charge(sum(sizes))
         return super().call_binop(context, operator, left, right)
@@ -178,7 +187,7 @@ class Sandbox(SandboxedEnvironment):
         @wraps(apply)
         def charged(*arguments: Any, **options: Any) -> Any:
             value, *given = arguments[at:]
-            self._check(name, value, given, options)
+            self._check("%" if name == "format" else name, value, given, options)
             found = apply(*arguments, **options)
             return self.measured(found) if isinstance(found, str) else found
 
@@ -189,11 +198,10 @@ class Sandbox(SandboxedEnvironment):
         others = [*given, *options.values()]
         if name in _WIDTHS and any(isinstance(each, int) and each > _WIDEST for each in others):
             raise jinja2.TemplateRuntimeError(f"{name} is wider than {_WIDEST:,}")
-        if name == "format" and _WIDE_FORMAT.search(str(value)):
+        if name in _WIDE and _WIDE[name].search(str(value)):
             raise jinja2.TemplateRuntimeError(f"a width in {str(value)[:40]!r} is wider than three digits")
         if name == "join":
             parts = next((each for each in (value, *given) if isinstance(each, list | tuple)), ())
             self.charge(sum(len(str(each)) for each in parts))
         texts = sum(len(each) for each in others if isinstance(each, str))
-        size = len(value) if hasattr(value, "__len__") else 0
-        self.charge(_PER_CALL + size * (1 + texts if name in {"replace", "join"} else 1))
+        self.charge(_PER_CALL + _size(value) * (1 + texts if name in {"replace", "join"} else 1))
